@@ -1,0 +1,578 @@
+//! A scene as plain, checked data: what the file says, every default filled in.
+//!
+//! Nothing here knows about text or places (`read`), nor about numbers that move
+//! (`build`). Units are SI; angles in files are degrees; the Y axis is up.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A point or vector as written in a file.
+pub type Vector = [f64; 3];
+
+/// The whole scene.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Scene {
+    /// Version of this file format; 1.
+    pub format: u32,
+    /// One line for listings.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// What surrounds the bodies.
+    pub world: World,
+    /// How long, and how often a frame is taken.
+    pub clip: Clip,
+    /// How time is cut into steps.
+    pub step: Step,
+    /// The bodies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub body: Vec<Body>,
+    /// Immovable or keyframed things that bodies hit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub obstacle: Vec<Obstacle>,
+    /// Points whose motion is reported.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub probe: Vec<Probe>,
+    /// Timed edits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub event: Vec<Event>,
+    /// Where the picture is taken from; framed automatically when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub camera: Option<Camera>,
+}
+
+/// `[world]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct World {
+    /// Acceleration (m/s²). Default (0, -9.81, 0).
+    pub gravity: Vector,
+    /// Velocity of the surrounding air (m/s). Default 0.
+    pub wind: Vector,
+    /// Keeps every body in a plane through its start: "xy", "yz" or "xz".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<Plane>,
+}
+
+/// Coordinate planes for `world.plane`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plane {
+    /// z is kept.
+    Xy,
+    /// x is kept.
+    Yz,
+    /// y is kept.
+    Xz,
+}
+
+/// `[clip]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Clip {
+    /// Length (s), 0 < seconds ≤ 86400. Default 5.
+    pub seconds: f64,
+    /// Frames a second; samples the motion, never changes it. Default 24.
+    pub fps: f64,
+}
+
+/// `[step]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Step {
+    /// Largest step (s). Default 1/240.
+    pub dt: f64,
+    /// Halve a step that fails its tests, grow again later. Default true.
+    pub adaptive: bool,
+    /// Largest number of halvings before the run gives up, 0 to 20. Default 10.
+    pub max_halvings: u32,
+    /// A step may move no node further than this (m); absent: a fifth of the body's size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_displacement: Option<f64>,
+    /// Relative jump of total energy in one step that rejects it. Default 0.5.
+    pub max_energy_jump: f64,
+    /// Bring the scene to rest before t = 0. Default false.
+    pub settle: bool,
+}
+
+/// Published models: one word for a choice on each of the three axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Formulation {
+    /// Metric and curvature tensors on nodal positions.
+    Primal,
+    /// A rigid frame plus a displacement with spline energy.
+    Hybrid,
+    /// Springs on grid edges, mass and damping on the diagonal.
+    Spring,
+    /// Springs on a lattice, explicit.
+    MassSpring,
+    /// Quadratic modes per body part.
+    Reduced,
+    /// Springs on a lattice, backward Euler.
+    Implicit,
+    /// No deformation at all.
+    Rigid,
+}
+
+/// Axis 1: the energy of a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Elasticity {
+    /// Two-node springs with bend and twist stencils.
+    Springs,
+    /// None: only for rigid coordinates.
+    None,
+    /// Metric and curvature tensors.
+    Metric,
+    /// Controlled-continuity spline of the displacement.
+    Spline,
+}
+
+/// Axis 2: what the unknowns are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coordinates {
+    /// Positions of nodes.
+    Nodal,
+    /// Centre and orientation.
+    Rigid,
+    /// Rigid frame and displacement.
+    Framed,
+    /// Quadratic modes.
+    Reduced,
+}
+
+/// Axis 3: how time advances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Integrator {
+    /// Springs explicit, mass and damping on the diagonal, as in GO-spring.
+    ExplicitDiagonal,
+    /// x += v dt + ½ a dt², v += a dt, as in Chang 5.1.
+    ExplicitTaylor,
+    /// v first, then x.
+    SymplecticEuler,
+    /// First order, damps stiff motion.
+    BackwardEuler,
+    /// Second order, no damping of its own.
+    ImplicitMidpoint,
+    /// Momentum and angular momentum: only for rigid coordinates.
+    Momentum,
+    /// Constant matrix factored once: only for framed coordinates.
+    SemiImplicit,
+}
+
+/// `[[body]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Body {
+    /// Unique name: letters, digits, `-` and `_`.
+    pub name: String,
+    /// A published model; or leave it out and give the three axes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formulation: Option<Formulation>,
+    /// Axis 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elasticity: Option<Elasticity>,
+    /// Axis 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coordinates: Option<Coordinates>,
+    /// Axis 3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub integrator: Option<Integrator>,
+    /// Where the shape's origin goes (m).
+    pub position: Vector,
+    /// Rotation about x, then y, then z (degrees).
+    pub rotation: Vector,
+    /// Factor per axis of the rest shape.
+    pub scale: Vector,
+    /// Initial velocity (m/s).
+    pub velocity: Vector,
+    /// Initial angular velocity about the centre of mass (rad/s).
+    pub spin: Vector,
+    /// Rest shape.
+    pub shape: Shape,
+    /// What it is made of.
+    pub material: Material,
+    /// How the implicit equations are solved.
+    pub solver: Solver,
+    /// Held nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pin: Vec<Pin>,
+    /// Forces and pressures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub load: Vec<Load>,
+}
+
+/// `[body.shape.<kind>]`. `nodes` is one count per axis.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// Straight, along x, centred.
+    Line { size: f64, nodes: [u32; 1] },
+    /// Part of a circle in the xy plane; angle in degrees, symmetric about -y.
+    Arc { radius: f64, angle: f64, nodes: [u32; 1] },
+    /// Closed circle in the xy plane.
+    Hoop { radius: f64, nodes: [u32; 1] },
+    /// Helix about y.
+    Helix { radius: f64, height: f64, turns: f64, nodes: [u32; 1] },
+    /// Smooth curve through points, nodes equally spaced along it.
+    Spline { points: Vec<Vector>, closed: bool, nodes: [u32; 1] },
+    /// In the xz plane, centred; u along x, v along z.
+    Rectangle { size: [f64; 2], nodes: [u32; 2] },
+    /// In the xz plane; u around, v from the centre (a pole) to the rim.
+    Disc { radius: f64, nodes: [u32; 2] },
+    /// Open tube about y; u around, v along.
+    Cylinder { radius: f64, height: f64, nodes: [u32; 2] },
+    /// u around y, v from pole to pole.
+    Sphere { radius: f64, nodes: [u32; 2] },
+    /// About y; u around the axis, v around the tube.
+    Torus { radius: f64, tube: f64, nodes: [u32; 2] },
+    /// Tensor Bézier patch: rows of control points.
+    Bezier { net: Vec<Vec<Vector>>, nodes: [u32; 2] },
+    /// Solid block, centred.
+    Box { size: Vector, nodes: [u32; 3] },
+    /// Solid ball (a cube grid pushed out to the sphere).
+    Ball { radius: f64, nodes: [u32; 3] },
+    /// Triangle mesh file as a surface: OBJ, PLY, STL, glTF.
+    Mesh { file: String, weld: bool },
+}
+
+/// `[body.material]`: one card for every formulation, SI.
+///
+/// A preset fills the values, keys override it. `raw` replaces the stiffness and
+/// damping part with a paper's own constants.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Material {
+    /// Name of the preset the other values started from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Density (kg/m³).
+    pub density: f64,
+    /// Young's modulus (Pa).
+    pub young: f64,
+    /// Poisson's ratio, -1 < ν < 0.5.
+    pub poisson: f64,
+    /// Thickness of surfaces (m).
+    pub thickness: f64,
+    /// Radius of curves (m).
+    pub radius: f64,
+    /// Damping ratio of the body's lowest stretching mode, 0 to 10.
+    pub damping: f64,
+    /// Drag of the surrounding medium per mass (1/s).
+    pub drag: f64,
+    /// Coulomb friction against obstacles.
+    pub friction: f64,
+    /// The papers' raw constants, instead of young, poisson and damping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Raw>,
+    /// Parts of the body with other values; a later region wins.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub region: Vec<Region>,
+}
+
+/// `[body.material.raw]`: constants per spring and node, as printed. They do not
+/// survive a change of resolution.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Raw {
+    /// Spring constant of grid edges (N/m).
+    pub k: f64,
+    /// Damper on every spring (N s/m), force -d (v_i - v_j) as printed.
+    pub d: f64,
+    /// Damper of every node against the medium (N s/m): the diagonal C of GO-spring.
+    pub c: f64,
+    /// Mass of every node (kg).
+    pub node_mass: f64,
+    /// Rest length per direction (m); absent: the grid's own spacing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Vec<f64>>,
+    /// Diagonal springs in faces (surfaces) or through cells (solids) (N/m). Default 0.
+    pub shear: f64,
+    /// Bend stencil (N/m) on |x₋ - 2x + x₊|. Default 0.
+    pub bend: f64,
+}
+
+/// `[[body.material.region]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Region {
+    /// Which nodes.
+    pub at: Selection,
+    /// Density (kg/m³).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density: Option<f64>,
+    /// Young's modulus (Pa).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub young: Option<f64>,
+    /// Thickness (m).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thickness: Option<f64>,
+    /// Damping ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damping: Option<f64>,
+    /// Spring constant where `raw` is used (N/m).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<f64>,
+}
+
+/// `[body.solver]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Solver {
+    /// Newton iterations a step, 1 to 50. Default 1.
+    pub newton: u32,
+    /// Relative residual of the linear solve. Default 1e-6.
+    pub tolerance: f64,
+    /// Linear solver. Default auto: conjugate gradients, Cholesky at the cap.
+    pub linear: Linear,
+    /// Cap on conjugate-gradient iterations. Default 200.
+    pub max_iterations: u32,
+}
+
+/// Linear solvers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Linear {
+    /// Conjugate gradients, then Cholesky when the cap is reached.
+    Auto,
+    /// Conjugate gradients only.
+    ConjugateGradients,
+    /// Sparse Cholesky always.
+    Cholesky,
+}
+
+/// Which nodes of a body. In a file: a bare word ("all", "center", "corners",
+/// "rim") or a table with one key, such as `{ corner = [0, 1] }`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Selection {
+    /// Every node.
+    All,
+    /// The node nearest the centre of the material coordinates (or of mass, for meshes).
+    Center,
+    /// Every corner of the grid.
+    Corners,
+    /// Every node on a free boundary.
+    Rim,
+    /// One corner: 0 or 1 per axis.
+    Corner(Vec<u8>),
+    /// One side of the grid: "u0", "u1", "v0", "v1", "w0", "w1".
+    Edge(Side),
+    /// Range of material coordinates: [low, high], each with one value per axis.
+    Uv([Vec<f64>; 2]),
+    /// Axis-aligned box in the world at the start: [low, high].
+    Box([Vector; 2]),
+    /// Sphere in the world at the start.
+    Sphere { center: Vector, radius: f64 },
+    /// Node numbers.
+    Index(Vec<u32>),
+    /// The node nearest a point in the world at the start.
+    Nearest(Vector),
+    /// A named vertex group of a mesh file.
+    Group(String),
+}
+
+/// A side of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Side {
+    U0,
+    U1,
+    V0,
+    V1,
+    W0,
+    W1,
+}
+
+/// `[[body.pin]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Pin {
+    /// Which nodes.
+    pub at: Selection,
+    /// Spring constant (N/m); absent: a hard pin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stiffness: Option<f64>,
+    /// Motion of the pinned nodes relative to their start; rotation about the
+    /// centre of the selection.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub key: Vec<Key>,
+}
+
+/// One keyframe of a motion.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Key {
+    /// When (s).
+    pub time: f64,
+    /// Where: for pins an offset from the start, for obstacles the position (m).
+    pub position: Vector,
+    /// Rotation about x, then y, then z (degrees).
+    pub rotation: Vector,
+}
+
+/// `[[body.load]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// `force = { at, newtons, course }`: shared by the selected nodes in proportion to mass.
+    Force {
+        /// Which nodes.
+        at: Selection,
+        /// Total force (N), world axes.
+        newtons: Vector,
+        /// Factor over time: [[time, factor], …], linear between, held outside. Empty: always 1.
+        course: Vec<[f64; 2]>,
+    },
+    /// `pressure = { pascals, course, gas }`: outward on a closed surface.
+    Pressure {
+        /// Excess pressure (Pa).
+        pascals: f64,
+        /// Factor over time, as for a force.
+        course: Vec<[f64; 2]>,
+        /// True: the pressure falls as the volume grows (p V constant). Default false.
+        gas: bool,
+    },
+}
+
+/// `[[obstacle]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Obstacle {
+    /// Unique name.
+    pub name: String,
+    /// Geometry: `[obstacle.shape.<kind>]`.
+    pub shape: ObstacleShape,
+    /// Where its centre is (m).
+    pub position: Vector,
+    /// Rotation about x, then y, then z (degrees).
+    pub rotation: Vector,
+    /// A container: bodies are kept inside. Default false.
+    pub hollow: bool,
+    /// Coulomb friction; the larger of obstacle's and material's holds. Default 0.
+    pub friction: f64,
+    /// Distance at which it begins to push (m). Default 0.005.
+    pub range: f64,
+    /// Force per metre when the whole body touches (N/m); absent: chosen from the body's weight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stiffness: Option<f64>,
+    /// Damping ratio of the approach. Default 0.2.
+    pub damping: f64,
+    /// No node may be deeper than this (m). Default 1e-4.
+    pub tolerance: f64,
+    /// The potential c exp(-f/ξ) of the papers instead; f has no length unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedPotential>,
+    /// Motion.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub key: Vec<Key>,
+}
+
+/// Constants of GO eq 26.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct PublishedPotential {
+    /// Height c of the potential (J).
+    pub c: f64,
+    /// Decay ξ, in units of the implicit function.
+    pub xi: f64,
+}
+
+/// `[obstacle.shape.<kind>]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObstacleShape {
+    /// Half space below the local xz plane (normal +y).
+    Plane {},
+    /// Ball.
+    Sphere { radius: f64 },
+    /// Half axes.
+    Ellipsoid { radii: Vector },
+    /// About local y.
+    Torus { radius: f64, tube: f64 },
+    /// One sheet about local y: r² = a² (1 + (y/b)²); solid is the inside around the axis, cut at |y| ≤ height/2.
+    Hyperboloid { waist: f64, slope: f64, height: f64 },
+    /// Segment along local y of this length, with round ends.
+    Capsule { radius: f64, length: f64 },
+    /// Full side lengths; edges rounded by this radius.
+    Box { size: Vector, round: f64 },
+}
+
+/// `[[probe]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Probe {
+    /// Unique name.
+    pub name: String,
+    /// Which body.
+    pub body: String,
+    /// Mean of these nodes; "center" is the centre of mass.
+    pub at: Selection,
+}
+
+/// `[[event]]`: an edit at a time; one of the edit keys.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Event {
+    /// When (s): at the first step boundary at or after it.
+    pub time: f64,
+    /// What.
+    #[serde(flatten)]
+    pub edit: Edit,
+}
+
+/// Edits a scene may schedule.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edit {
+    /// Hold nodes where they are.
+    Pin { body: String, at: Selection, stiffness: Option<f64> },
+    /// Let nodes go.
+    Unpin { body: String, at: Selection },
+    /// Pull nodes towards a point with a spring, until released.
+    Grab { body: String, at: Selection, to: Vector, stiffness: f64 },
+    /// End every grab of a body.
+    Release { body: String },
+    /// Change one value of a body's material card, or the world's gravity or wind.
+    Parameter { body: Option<String>, key: String, value: ParameterValue },
+    /// Move an obstacle (its keyframes end), or take it away.
+    Obstacle { name: String, position: Option<Vector>, remove: bool },
+    /// Add momentum (N s), shared by mass.
+    Impulse { body: String, at: Selection, newton_seconds: Vector },
+    /// Set every velocity of a body to zero.
+    Stop { body: String },
+    /// Carry on with another published model, same positions and velocities.
+    Formulation { body: String, to: Formulation },
+}
+
+/// A number or a vector.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ParameterValue {
+    /// One value.
+    Number(f64),
+    /// Three values.
+    Vector(Vector),
+}
+
+/// `[camera]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Camera {
+    /// Where the eye is (m).
+    pub position: Vector,
+    /// What it looks at (m).
+    pub look_at: Vector,
+    /// Lens on a 36 mm frame (mm). Default 50.
+    pub lens: f64,
+    /// Turns around the target a second (degrees/s). Default 0.
+    pub orbit: f64,
+}
+
+/// Named vertex groups found in mesh files, by file.
+pub type Groups = BTreeMap<String, Vec<u32>>;

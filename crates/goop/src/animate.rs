@@ -1,0 +1,137 @@
+//! Motion given in advance: keyframed poses and time courses.
+
+use glam::{DQuat, DVec3};
+
+/// A pose with its velocities.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Position (m).
+    pub position: DVec3,
+    /// Orientation: world from local.
+    pub rotation: DQuat,
+    /// Velocity (m/s).
+    pub velocity: DVec3,
+    /// Angular velocity (rad/s), world axes.
+    pub spin: DVec3,
+}
+
+/// One keyframe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    /// When (s).
+    pub time: f64,
+    /// Position (m).
+    pub position: DVec3,
+    /// Orientation.
+    pub rotation: DQuat,
+}
+
+/// Keyframes, linear in position and slerp in rotation, held outside the range.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Motion {
+    keys: Vec<Key>,
+}
+
+impl Motion {
+    /// Keys are sorted by time; two at the same time jump.
+    pub fn new(mut keys: Vec<Key>) -> Self {
+        keys.sort_by(|a, b| a.time.total_cmp(&b.time));
+        Self { keys }
+    }
+
+    /// Stands still at this pose.
+    pub fn still(position: DVec3, rotation: DQuat) -> Self {
+        Self { keys: vec![Key { time: 0.0, position, rotation }] }
+    }
+
+    /// Whether it ever moves.
+    pub fn moves(&self) -> bool {
+        self.keys.windows(2).any(|k| k[0].position != k[1].position || k[0].rotation != k[1].rotation)
+    }
+
+    /// Pose and velocities at a time; at a key the velocity is that of the piece before it.
+    pub fn at(&self, time: f64) -> Pose {
+        let still = |key: Key| Pose { position: key.position, rotation: key.rotation, velocity: DVec3::ZERO, spin: DVec3::ZERO };
+        let Some(&first) = self.keys.first() else {
+            return still(Key { time: 0.0, position: DVec3::ZERO, rotation: DQuat::IDENTITY });
+        };
+        let after = self.keys.partition_point(|k| k.time < time);
+        if after == 0 {
+            return still(first);
+        }
+        if after == self.keys.len() {
+            return still(self.keys[after - 1]);
+        }
+        let (a, b) = (self.keys[after - 1], self.keys[after]);
+        let span = b.time - a.time;
+        let s = (time - a.time) / span;
+        let mut turn = b.rotation * a.rotation.inverse();
+        if turn.w < 0.0 {
+            turn = -turn;
+        }
+        Pose {
+            position: a.position.lerp(b.position, s),
+            rotation: DQuat::from_scaled_axis(turn.to_scaled_axis() * s) * a.rotation,
+            velocity: (b.position - a.position) / span,
+            spin: turn.to_scaled_axis() / span,
+        }
+    }
+}
+
+/// A factor over time: linear between points, held outside; 1 when empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    points: Vec<[f64; 2]>,
+}
+
+impl Course {
+    /// Points are (time, factor), sorted by time; equal times make a jump.
+    pub fn new(mut points: Vec<[f64; 2]>) -> Self {
+        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        Self { points }
+    }
+
+    /// The factor at a time. At a jump, the value after it.
+    pub fn at(&self, time: f64) -> f64 {
+        let after = self.points.partition_point(|p| p[0] <= time);
+        if self.points.is_empty() {
+            return 1.0;
+        }
+        if after == 0 {
+            return self.points[0][1];
+        }
+        if after == self.points.len() {
+            return self.points[after - 1][1];
+        }
+        let ([t0, f0], [t1, f1]) = (self.points[after - 1], self.points[after]);
+        f0 + (f1 - f0) * (time - t0) / (t1 - t0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a velocity that is not the derivative of the pose, also past a half turn's sign flip.
+    #[test]
+    fn velocities_are_the_derivatives_of_the_pose() {
+        let key = |time, x: f64, angle: f64| Key { time, position: DVec3::new(x, 2.0 * x, -x), rotation: DQuat::from_rotation_z(angle) };
+        let motion = Motion::new(vec![key(1.0, 3.0, 2.5), key(0.0, 1.0, -0.3), key(2.0, 0.0, 4.0)]);
+        for t in [0.3, 0.9, 1.2, 1.7] {
+            let (pose, h) = (motion.at(t), 1e-5);
+            let (before, after) = (motion.at(t - h), motion.at(t + h));
+            assert!(((after.position - before.position) / (2.0 * h) - pose.velocity).length() < 1e-8);
+            let p = DVec3::new(0.4, -0.2, 0.7);
+            let moved = (after.rotation * p - before.rotation * p) / (2.0 * h);
+            assert!((moved - pose.spin.cross(pose.rotation * p)).length() < 1e-8);
+        }
+        assert_eq!(motion.at(9.0).velocity, DVec3::ZERO);
+    }
+
+    #[test]
+    fn a_course_holds_its_ends_and_jumps_where_two_points_share_a_time() {
+        let course = Course::new(vec![[0.0, 2.0], [1.0, 4.0], [1.0, 0.0]]);
+        assert_eq!([course.at(-1.0), course.at(0.5), course.at(1.0), course.at(5.0)], [2.0, 3.0, 0.0, 0.0]);
+        assert_eq!(Course::default().at(3.0), 1.0);
+    }
+}

@@ -1,0 +1,103 @@
+//! The energy account: where every joule went.
+//!
+//! ```text
+//! kinetic + elastic + gravitational + contact                     stored      [J]
+//!   = what it was at t = 0
+//!   + work of pins, loads, wind and moving obstacles               came in
+//!   - damping - friction - impact - drag - scheme                  went out
+//!   + residue                                                      what does not close
+//! ```
+//! Each term is summed from the forces that did it. The scheme's own dissipation
+//! comes from its identity (see `integrate`), never as the remainder; the residue
+//! is the remainder and has its own column.
+
+use glam::DVec3;
+
+/// Account of one body, or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Row {
+    /// ½ Σ m v² (J).
+    pub kinetic: f64,
+    /// Energy of deformation, compliant pins and grabs included (J).
+    pub elastic: f64,
+    /// -Σ m g·x (J).
+    pub gravitational: f64,
+    /// Potential of obstacles, friction springs included (J).
+    pub contact: f64,
+    /// Lost to material damping, in all (J).
+    pub damping: f64,
+    /// Lost to drag of the medium (J).
+    pub drag: f64,
+    /// Lost to friction (J).
+    pub friction: f64,
+    /// Lost in impacts: contact dampers and projection onto obstacles (J).
+    pub impact: f64,
+    /// Lost (or, negative, won) by the integrator itself (J).
+    pub scheme: f64,
+    /// Work of pins (J).
+    pub pin_work: f64,
+    /// Work of loads, wind, grabs, edits and moving obstacles (J).
+    pub load_work: f64,
+    /// Stored energy at t = 0 (J).
+    pub initial: f64,
+    /// Sum over steps of |change of kinetic energy| (J): what has been exchanged.
+    pub exchanged: f64,
+    /// Momentum (kg m/s).
+    pub momentum: DVec3,
+    /// Angular momentum about the origin (kg m²/s).
+    pub angular_momentum: DVec3,
+    /// Σ |l - r| over springs (m).
+    pub deformation: f64,
+    /// The same per spring (m).
+    pub mean_deformation: f64,
+    /// Largest |l - r| / r.
+    pub worst_stretch: f64,
+    /// Deepest a node has been inside an obstacle (m).
+    pub worst_penetration: f64,
+    /// Nodes touching obstacles now.
+    pub contacts: u32,
+}
+
+impl Row {
+    /// Stored now (J).
+    pub fn stored(&self) -> f64 {
+        self.kinetic + self.elastic + self.gravitational + self.contact
+    }
+
+    /// What does not close (J): stored now, less what every named term explains.
+    pub fn residue(&self) -> f64 {
+        self.stored() - self.initial - self.pin_work - self.load_work
+            + self.damping
+            + self.drag
+            + self.friction
+            + self.impact
+            + self.scheme
+    }
+
+    /// Adds another body's row.
+    pub fn add(&mut self, other: &Row) {
+        self.kinetic += other.kinetic;
+        self.elastic += other.elastic;
+        self.gravitational += other.gravitational;
+        self.contact += other.contact;
+        self.damping += other.damping;
+        self.drag += other.drag;
+        self.friction += other.friction;
+        self.impact += other.impact;
+        self.scheme += other.scheme;
+        self.pin_work += other.pin_work;
+        self.load_work += other.load_work;
+        self.initial += other.initial;
+        self.exchanged += other.exchanged;
+        self.momentum += other.momentum;
+        self.angular_momentum += other.angular_momentum;
+        self.deformation += other.deformation;
+        self.mean_deformation += other.mean_deformation;
+        self.worst_stretch = self.worst_stretch.max(other.worst_stretch);
+        self.worst_penetration = self.worst_penetration.max(other.worst_penetration);
+        self.contacts += other.contacts;
+    }
+}
+
+/// The whole scene's account.
+pub type Ledger = Row;
