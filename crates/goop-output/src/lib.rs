@@ -1,1 +1,33 @@
-//! .
+//! Frames to files: mesh sequences, tables and comparison pages.
+//!
+//! ```text
+//! Frame ─▶ Sink: PlySequence · ObjSequence · Stats · Probes
+//! end of a run ─▶ RunFolder: manifest.json · timing.json
+//! several runs ─▶ Comparison ─render▶ one HTML page
+//! ```
+//! Everything here reads a [`goop::frame::Frame`] or plain numbers; nothing sees the
+//! world that made them. Every file is written [whole or not at all](whole), except
+//! the tables, which grow by whole frames (see [`table`]).
+
+pub mod compare;
+pub mod error;
+pub mod manifest;
+pub mod names;
+pub mod obj;
+pub mod ply;
+pub mod run_folder;
+pub mod sequence;
+pub mod sink;
+pub mod stats;
+pub mod table;
+pub mod whole;
+
+pub use compare::{Comparison, RunTrace, render};
+pub use error::OutputError;
+pub use manifest::{BodyEntry, Manifest, Status, Timing};
+pub use obj::ObjSequence;
+pub use ply::PlySequence;
+pub use run_folder::RunFolder;
+pub use sequence::BodyMesh;
+pub use sink::Sink;
+pub use stats::{Probes, Stats};

@@ -208,7 +208,8 @@ pub struct Body {
 
 /// `[body.shape.<kind>]`. `nodes` is one count per axis.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[allow(missing_docs)]
 pub enum Shape {
     /// Straight, along x, centred.
     Line { size: f64, nodes: [u32; 1] },
@@ -348,7 +349,8 @@ pub enum Linear {
 /// Which nodes of a body. In a file: a bare word ("all", "center", "corners",
 /// "rim") or a table with one key, such as `{ corner = [0, 1] }`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[allow(missing_docs)]
 pub enum Selection {
     /// Every node.
     All,
@@ -418,7 +420,8 @@ pub struct Key {
 
 /// `[[body.load]]`
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[allow(missing_docs)]
 pub enum Load {
     /// `force = { at, newtons, course }`: shared by the selected nodes in proportion to mass.
     Force {
@@ -485,7 +488,8 @@ pub struct PublishedPotential {
 
 /// `[obstacle.shape.<kind>]`
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[allow(missing_docs)]
 pub enum ObstacleShape {
     /// Half space below the local xz plane (normal +y).
     Plane {},
@@ -528,7 +532,8 @@ pub struct Event {
 
 /// Edits a scene may schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[allow(missing_docs)]
 pub enum Edit {
     /// Hold nodes where they are.
     Pin { body: String, at: Selection, stiffness: Option<f64> },

@@ -51,7 +51,12 @@ impl Motion {
 
     /// Pose and velocities at a time; at a key the velocity is that of the piece before it.
     pub fn at(&self, time: f64) -> Pose {
-        let still = |key: Key| Pose { position: key.position, rotation: key.rotation, velocity: DVec3::ZERO, spin: DVec3::ZERO };
+        let still = |key: Key| Pose {
+            position: key.position,
+            rotation: key.rotation,
+            velocity: DVec3::ZERO,
+            spin: DVec3::ZERO,
+        };
         let Some(&first) = self.keys.first() else {
             return still(Key { time: 0.0, position: DVec3::ZERO, rotation: DQuat::IDENTITY });
         };
@@ -115,7 +120,11 @@ mod tests {
     /// Catches a velocity that is not the derivative of the pose, also past a half turn's sign flip.
     #[test]
     fn velocities_are_the_derivatives_of_the_pose() {
-        let key = |time, x: f64, angle: f64| Key { time, position: DVec3::new(x, 2.0 * x, -x), rotation: DQuat::from_rotation_z(angle) };
+        let key = |time, x: f64, angle: f64| Key {
+            time,
+            position: DVec3::new(x, 2.0 * x, -x),
+            rotation: DQuat::from_rotation_z(angle),
+        };
         let motion = Motion::new(vec![key(1.0, 3.0, 2.5), key(0.0, 1.0, -0.3), key(2.0, 0.0, 4.0)]);
         for t in [0.3, 0.9, 1.2, 1.7] {
             let (pose, h) = (motion.at(t), 1e-5);

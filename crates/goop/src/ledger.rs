@@ -24,6 +24,8 @@ pub struct Row {
     pub gravitational: f64,
     /// Potential of obstacles, friction springs included (J).
     pub contact: f64,
+    /// Part of `contact` held by friction springs (J).
+    pub friction_energy: f64,
     /// Lost to material damping, in all (J).
     pub damping: f64,
     /// Lost to drag of the medium (J).
@@ -80,6 +82,7 @@ impl Row {
         self.elastic += other.elastic;
         self.gravitational += other.gravitational;
         self.contact += other.contact;
+        self.friction_energy += other.friction_energy;
         self.damping += other.damping;
         self.drag += other.drag;
         self.friction += other.friction;

@@ -1,0 +1,13 @@
+//! Where frames go.
+
+use crate::error::OutputError;
+use goop::frame::Frame;
+
+/// An output that takes frames in order.
+pub trait Sink {
+    /// Takes one frame; what it has written so far is usable if the run ends here.
+    fn write(&mut self, frame: &Frame) -> Result<(), OutputError>;
+
+    /// Ends the output; no frame comes after.
+    fn finish(&mut self) -> Result<(), OutputError>;
+}

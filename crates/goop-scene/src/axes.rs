@@ -1,0 +1,149 @@
+//! The three axes of a body, and which choices go together.
+//!
+//! ```text
+//! coordinates  elasticity       integrator
+//! nodal        springs, metric  every one but momentum and semi-implicit
+//! rigid        none             momentum
+//! framed       spline           semi-implicit
+//! reduced      springs, metric  explicit-taylor, symplectic-euler, backward-euler
+//! ```
+
+use crate::reader::Word;
+use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator};
+
+/// A choice on each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// The energy of a shape.
+    pub elasticity: Elasticity,
+    /// What the unknowns are.
+    pub coordinates: Coordinates,
+    /// How time advances.
+    pub integrator: Integrator,
+}
+
+/// Published models that run.
+pub const AVAILABLE: &[Formulation] =
+    &[Formulation::Spring, Formulation::MassSpring, Formulation::Implicit, Formulation::Rigid];
+
+/// The words of the models that run, for hints.
+pub fn available() -> String {
+    AVAILABLE.iter().map(|formulation| formulation.word()).collect::<Vec<_>>().join(", ")
+}
+
+impl Formulation {
+    /// The combination that a published model stands for.
+    pub fn axes(self) -> Axes {
+        let (elasticity, coordinates, integrator) = match self {
+            Formulation::Primal => (Elasticity::Metric, Coordinates::Nodal, Integrator::BackwardEuler),
+            Formulation::Hybrid => (Elasticity::Spline, Coordinates::Framed, Integrator::SemiImplicit),
+            Formulation::Spring => (Elasticity::Springs, Coordinates::Nodal, Integrator::ExplicitDiagonal),
+            Formulation::MassSpring => (Elasticity::Springs, Coordinates::Nodal, Integrator::ExplicitTaylor),
+            Formulation::Reduced => (Elasticity::Springs, Coordinates::Reduced, Integrator::ExplicitTaylor),
+            Formulation::Implicit => (Elasticity::Springs, Coordinates::Nodal, Integrator::BackwardEuler),
+            Formulation::Rigid => (Elasticity::None, Coordinates::Rigid, Integrator::Momentum),
+        };
+        Axes { elasticity, coordinates, integrator }
+    }
+}
+
+impl Body {
+    /// The axes, from the published model or from the three keys. `None` only for a
+    /// body made by hand with neither.
+    pub fn axes(&self) -> Option<Axes> {
+        match self.formulation {
+            Some(formulation) => {
+                let axes = formulation.axes();
+                Some(Axes { integrator: self.integrator.unwrap_or(axes.integrator), ..axes })
+            }
+            None => Some(Axes {
+                elasticity: self.elasticity?,
+                coordinates: self.coordinates?,
+                integrator: self.integrator?,
+            }),
+        }
+    }
+}
+
+impl Axes {
+    /// The axis word that is known but cannot run yet.
+    pub fn not_yet(&self) -> Option<&'static str> {
+        if matches!(self.elasticity, Elasticity::Metric | Elasticity::Spline) {
+            Some(self.elasticity.word())
+        } else if matches!(self.coordinates, Coordinates::Framed | Coordinates::Reduced) {
+            Some(self.coordinates.word())
+        } else if self.integrator == Integrator::SemiImplicit {
+            Some(self.integrator.word())
+        } else {
+            None
+        }
+    }
+
+    /// Why the choices do not go together: a sentence and a way out.
+    pub fn refusal(&self) -> Option<(String, String)> {
+        let (energy, integrator) = (self.elasticity.word(), self.integrator.word());
+        let (good_energy, energies, good_integrator, integrators) = match self.coordinates {
+            Coordinates::Nodal => (
+                matches!(self.elasticity, Elasticity::Springs | Elasticity::Metric),
+                "springs or metric",
+                !matches!(self.integrator, Integrator::Momentum | Integrator::SemiImplicit),
+                "explicit-diagonal, explicit-taylor, symplectic-euler, backward-euler or implicit-midpoint",
+            ),
+            Coordinates::Rigid => {
+                (self.elasticity == Elasticity::None, "none", self.integrator == Integrator::Momentum, "momentum")
+            }
+            Coordinates::Framed => (
+                self.elasticity == Elasticity::Spline,
+                "spline",
+                self.integrator == Integrator::SemiImplicit,
+                "semi-implicit",
+            ),
+            Coordinates::Reduced => (
+                matches!(self.elasticity, Elasticity::Springs | Elasticity::Metric),
+                "springs or metric",
+                matches!(
+                    self.integrator,
+                    Integrator::ExplicitTaylor | Integrator::SymplecticEuler | Integrator::BackwardEuler
+                ),
+                "explicit-taylor, symplectic-euler or backward-euler",
+            ),
+        };
+        let coordinates = self.coordinates.word();
+        if !good_energy {
+            let reason = match (self.coordinates, self.elasticity) {
+                (Coordinates::Rigid, _) => "a rigid body does not deform and has no energy of shape",
+                (_, Elasticity::None) => "without an energy nothing holds the nodes together",
+                (_, Elasticity::Spline) => "the spline energy needs a displacement from a rigid frame",
+                _ => "this energy is not quadratic in the displacement from a rigid frame",
+            };
+            let sentence = format!("elasticity \"{energy}\" does not go with {coordinates} coordinates: {reason}");
+            return Some((sentence, format!("with {coordinates} coordinates take elasticity {energies}")));
+        }
+        if !good_integrator {
+            let reason = match (self.coordinates, self.integrator) {
+                (Coordinates::Rigid, _) => "a rigid body carries momentum and angular momentum only",
+                (_, Integrator::Momentum) => "the momentum form is for rigid bodies",
+                (_, Integrator::SemiImplicit) => "a matrix factored once needs an energy with constant stiffness",
+                (Coordinates::Framed, _) => "a rigid frame with displacement is advanced by its factored matrix",
+                _ => "the modes of a part have no such step",
+            };
+            let sentence = format!("integrator \"{integrator}\" does not go with {coordinates} coordinates: {reason}");
+            return Some((sentence, format!("with {coordinates} coordinates take integrator {integrators}")));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a published model whose own combination would be refused.
+    #[test]
+    fn every_published_model_is_a_combination_that_makes_sense() {
+        for (word, formulation) in Formulation::WORDS {
+            assert_eq!(formulation.axes().refusal(), None, "{word}");
+            assert_eq!(AVAILABLE.contains(formulation), formulation.axes().not_yet().is_none(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `[[body]]`.
+
+use super::limits::*;
+use super::topology::Topology;
+use super::{Names, keys, material, motion, selection, shape};
+use crate::axes::{AVAILABLE, available};
+use crate::reader::{Table, Value, Word};
+use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load, Pin, Shape, Vector};
+
+/// A body, and whether its shape could be made out.
+pub struct ReadBody {
+    /// The body; its shape is a stand-in if `grid` is `None`.
+    pub body: Body,
+    /// What later selections are checked against.
+    pub grid: Option<Topology>,
+}
+
+/// Reads one body.
+pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
+    let name = names.take(table);
+    let (formulation, elasticity, coordinates, integrator) = axes(table);
+    let shape = shape::shape(table);
+    let grid = shape.as_ref().map(Topology::of);
+    let pins = table.tables("pin", keys::PIN);
+    let loads = table.tables("load", keys::LOAD);
+    let body = Body {
+        name,
+        formulation,
+        elasticity,
+        coordinates,
+        integrator,
+        position: table.take_vec3("position", COORDINATE).unwrap_or_default(),
+        rotation: table.take_vec3("rotation", ANGLE).unwrap_or_default(),
+        scale: scale(table),
+        velocity: table.take_vec3("velocity", SPEED).unwrap_or_default(),
+        spin: table.take_vec3("spin", SPEED).unwrap_or_default(),
+        shape: shape.unwrap_or(Shape::Line { size: 1.0, nodes: [2] }),
+        material: material::material(table, grid.as_ref()),
+        solver: material::solver(table),
+        pin: pins.iter().filter_map(|pin| self::pin(pin, grid.as_ref(), seconds)).collect(),
+        load: loads.iter().filter_map(|load| self::load(load, grid.as_ref())).collect(),
+    };
+    if let Some(axes) = body.axes()
+        && axes.not_yet().is_none()
+        && let Some((sentence, hint)) = axes.refusal()
+    {
+        let at = ["integrator", "elasticity", "coordinates", "formulation"];
+        let at = at.into_iter().find(|name| table.get(name).is_some()).unwrap_or("formulation");
+        table.fault(at, sentence, hint);
+    }
+    ReadBody { body, grid }
+}
+
+type Words = (Option<Formulation>, Option<Elasticity>, Option<Coordinates>, Option<Integrator>);
+
+/// A published model, perhaps with another integrator; or all three axes.
+fn axes(table: &Table<'_>) -> Words {
+    let formulation = table.take_word::<Formulation>("formulation");
+    let elasticity = table.take_word::<Elasticity>("elasticity");
+    let coordinates = table.take_word::<Coordinates>("coordinates");
+    let integrator = table.take_word::<Integrator>("integrator");
+    if let Some(formulation) = formulation {
+        usable(table, "formulation", formulation);
+    }
+    let later = |name: &str, word: &str| {
+        let message = format!("\"{word}\" is not available yet");
+        table.fault(name, message, format!("published models that run: {}", available()));
+    };
+    if let Some(word @ (Elasticity::Metric | Elasticity::Spline)) = elasticity {
+        later("elasticity", word.word());
+    }
+    if let Some(word @ (Coordinates::Framed | Coordinates::Reduced)) = coordinates {
+        later("coordinates", word.word());
+    }
+    if let Some(word @ Integrator::SemiImplicit) = integrator {
+        later("integrator", word.word());
+    }
+    if table.get("formulation").is_some() {
+        for name in ["elasticity", "coordinates"] {
+            if table.get(name).is_some() {
+                let message = format!("`{name}` stands beside `formulation`, which already says it");
+                table.fault(name, message, "keep `formulation`, or remove it and give all three axes");
+            }
+        }
+        return (formulation, None, None, integrator);
+    }
+    let three = ["elasticity", "coordinates", "integrator"];
+    let missing: Vec<&str> = three.into_iter().filter(|name| table.get(name).is_none()).collect();
+    if missing.len() == 3 {
+        let message = format!("`{}` does not say how it moves: `formulation` is missing", table.path);
+        let hint = format!("add `formulation = \"implicit\"` (one of {}), or the three axes", available());
+        table.reader.fault(table.span, &table.at("formulation"), message, hint);
+    } else if !missing.is_empty() {
+        let message = format!("`{}` gives some of the three axes but not {}", table.path, missing.join(" and "));
+        let lines: Vec<String> = missing.iter().map(|name| format!("`{}`", table.key(name).line)).collect();
+        let hint = format!("add {}, or give `formulation` alone", lines.join(" and "));
+        table.reader.fault(table.span, &table.at(missing[0]), message, hint);
+    }
+    (None, elasticity, coordinates, integrator)
+}
+
+/// Notes a published model that is known but does not run yet.
+pub fn usable(table: &Table<'_>, name: &str, formulation: Formulation) {
+    if !AVAILABLE.contains(&formulation) {
+        let message = format!("formulation \"{}\" is not available yet", formulation.word());
+        table.fault(name, message, format!("those that run: {}", available()));
+    }
+}
+
+/// One factor or three, none of them nought.
+fn scale(table: &Table<'_>) -> Vector {
+    let Some(entry) = table.get("scale") else { return [1.0; 3] };
+    let (path, key) = (table.at("scale"), table.key("scale"));
+    let scale = match entry.node.value {
+        Value::Array(_) => table.take_vec3("scale", SCALE),
+        _ => table.reader.number(&entry.node, &path, key, SCALE).map(|factor| [factor; 3]),
+    };
+    let Some(scale) = scale else { return [1.0; 3] };
+    if scale.iter().any(|factor| factor.abs() < 1e-6) {
+        let message = format!("`{path}` has a factor of nought, or nearly");
+        table.fault("scale", message, "a flattened body has no size; use factors of at least 1e-6");
+        return [1.0; 3];
+    }
+    scale
+}
+
+fn pin(table: &Table<'_>, grid: Option<&Topology>, seconds: f64) -> Option<Pin> {
+    let at = selection::needed(table, "at", grid);
+    let stiffness = table.take_f64("stiffness", STIFFNESS);
+    let key = motion::keyframes(table, [0.0; 3], [0.0; 3], seconds);
+    Some(Pin { at: at?, stiffness, key })
+}
+
+fn load(table: &Table<'_>, grid: Option<&Topology>) -> Option<Load> {
+    let entry = table.one_of(&["force", "pressure"], "load")?;
+    if entry.name == "force" {
+        let force = table.take_table("force", keys::FORCE)?;
+        let at = selection::needed(&force, "at", grid);
+        let newtons = force.need_numbers("newtons", FORCE);
+        let course = motion::course(&force);
+        return Some(Load::Force { at: at?, newtons: newtons?, course });
+    }
+    let pressure = table.take_table("pressure", keys::PRESSURE)?;
+    let pascals = pressure.need_f64("pascals", FORCE);
+    let course = motion::course(&pressure);
+    let gas = pressure.take_bool("gas").unwrap_or(false);
+    if let Some(grid) = grid.filter(|grid| grid.closed == Some(false)) {
+        let message = format!("a {} holds no pressure: it is not a closed surface", grid.kind);
+        table.reader.fault(entry.span, &table.at("pressure"), message, "use a sphere, a torus or a closed mesh");
+    }
+    Some(Load::Pressure { pascals: pascals?, course, gas })
+}

@@ -1,0 +1,338 @@
+//! Every key of every table: the one list that reader, hints and schema share.
+
+use crate::reader::{Key, key, need};
+
+/// Top level. `include` is taken out before the tables are read.
+pub static SCENE: &[Key] = &[
+    need("format", "format = 1", "version of this file format"),
+    key("title", "title = \"A sheet over a torus\"", "one line for listings"),
+    key("world", "[world]", "what surrounds the bodies"),
+    key("clip", "[clip]", "length and frame rate"),
+    key("step", "[step]", "how time is cut into steps"),
+    key("body", "[[body]]", "the bodies"),
+    key("obstacle", "[[obstacle]]", "things that bodies hit"),
+    key("probe", "[[probe]]", "points whose motion is reported"),
+    key("event", "[[event]]", "timed edits"),
+    key("camera", "[camera]", "where the picture is taken from"),
+];
+
+/// `[world]`
+pub static WORLD: &[Key] = &[
+    key("gravity", "gravity = [0.0, -9.81, 0.0]", "acceleration (m/s²)"),
+    key("wind", "wind = [2.0, 0.0, 0.0]", "velocity of the surrounding air (m/s)"),
+    key("plane", "plane = \"xy\"", "keeps every body in a plane through its start"),
+];
+
+/// `[clip]`
+pub static CLIP: &[Key] =
+    &[key("seconds", "seconds = 5.0", "length of the clip (s)"), key("fps", "fps = 24", "frames a second")];
+
+/// `[step]`
+pub static STEP: &[Key] = &[
+    key("dt", "dt = 0.004", "largest step (s)"),
+    key("adaptive", "adaptive = true", "whether a step that fails its tests is halved"),
+    key("max-halvings", "max-halvings = 10", "halvings before the run gives up, 0 to 20"),
+    key("max-displacement", "max-displacement = 0.1", "furthest a node may move in a step (m)"),
+    key("max-energy-jump", "max-energy-jump = 0.5", "relative jump of energy that rejects a step"),
+    key("settle", "settle = false", "whether the scene is brought to rest before t = 0"),
+];
+
+/// `[[body]]`
+pub static BODY: &[Key] = &[
+    need("name", "name = \"sheet\"", "unique name: letters, digits, - and _"),
+    key("formulation", "formulation = \"implicit\"", "a published model"),
+    key("elasticity", "elasticity = \"springs\"", "the energy of a shape"),
+    key("coordinates", "coordinates = \"nodal\"", "what the unknowns are"),
+    key("integrator", "integrator = \"backward-euler\"", "how time advances"),
+    key("position", "position = [0.0, 1.0, 0.0]", "where the shape's origin goes (m)"),
+    key("rotation", "rotation = [0.0, 45.0, 0.0]", "rotation about x, then y, then z (degrees)"),
+    key("scale", "scale = [1.0, 1.0, 1.0]", "factor per axis of the rest shape, not nought; one number for all"),
+    key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
+    key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
+    need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
+    key("material", "[body.material]", "what it is made of"),
+    key("solver", "[body.solver]", "how the implicit equations are solved"),
+    key("pin", "[[body.pin]]", "held nodes"),
+    key("load", "[[body.load]]", "forces and pressures"),
+];
+
+/// `[body.shape]`: one of these.
+pub static SHAPE: &[Key] = &[
+    key("line", "line = { size = 1.0, nodes = 20 }", "straight, along x, centred"),
+    key("arc", "arc = { radius = 1.0, angle = 90.0, nodes = 20 }", "part of a circle in the xy plane"),
+    key("hoop", "hoop = { radius = 1.0, nodes = 40 }", "closed circle in the xy plane"),
+    key("helix", "helix = { radius = 0.1, height = 0.5, turns = 5.0, nodes = 100 }", "helix about y"),
+    key(
+        "spline",
+        "spline = { points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]], nodes = 40 }",
+        "smooth curve through points",
+    ),
+    key("rectangle", "rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "in the xz plane, centred"),
+    key("disc", "disc = { radius = 1.0, nodes = [40, 10] }", "in the xz plane; u around, v from centre to rim"),
+    key("cylinder", "cylinder = { radius = 0.2, height = 1.0, nodes = [30, 20] }", "open tube about y"),
+    key("sphere", "sphere = { radius = 0.5, nodes = [40, 20] }", "u around y, v from pole to pole"),
+    key("torus", "torus = { radius = 0.5, tube = 0.2, nodes = [40, 20] }", "about y"),
+    key("bezier", "bezier = { net = [[…], […]], nodes = [20, 20] }", "tensor Bézier patch"),
+    key("box", "box = { size = [1.0, 1.0, 1.0], nodes = [5, 5, 5] }", "solid block, centred"),
+    key("ball", "ball = { radius = 0.5, nodes = [7, 7, 7] }", "solid ball"),
+    key("mesh", "mesh = { file = \"bunny.obj\" }", "triangle mesh file as a surface"),
+];
+
+const NODES_1: Key = need("nodes", "nodes = 20", "number of nodes along the curve");
+const NODES_2: Key = need("nodes", "nodes = [20, 20]", "number of nodes per axis, or one number for both");
+const NODES_3: Key = need("nodes", "nodes = [5, 5, 5]", "number of nodes per axis, or one number for all");
+const RADIUS: Key = need("radius", "radius = 0.5", "radius (m)");
+const HEIGHT: Key = need("height", "height = 1.0", "height along y (m)");
+const TUBE: Key = need("tube", "tube = 0.1", "radius of the tube (m), below the radius of the ring");
+
+/// `[body.shape.line]`
+pub static LINE: &[Key] = &[need("size", "size = 1.0", "length (m)"), NODES_1];
+/// `[body.shape.arc]`
+pub static ARC: &[Key] =
+    &[RADIUS, need("angle", "angle = 90.0", "opening (degrees), below 360; a full circle is a hoop"), NODES_1];
+/// `[body.shape.hoop]`
+pub static HOOP: &[Key] = &[RADIUS, NODES_1];
+/// `[body.shape.helix]`
+pub static HELIX: &[Key] = &[RADIUS, HEIGHT, need("turns", "turns = 5.0", "number of turns"), NODES_1];
+/// `[body.shape.spline]`
+pub static SPLINE: &[Key] = &[
+    need("points", "points = [[0.0, 0.0, 0.0], [1.0, 0.5, 0.0]]", "points on the curve (m), two or more"),
+    key("closed", "closed = false", "whether the curve runs back to its first point"),
+    NODES_1,
+];
+/// `[body.shape.rectangle]`
+pub static RECTANGLE: &[Key] = &[need("size", "size = [1.0, 1.0]", "sides along x and z (m)"), NODES_2];
+/// `[body.shape.disc]` and `[body.shape.sphere]`
+pub static ROUND: &[Key] = &[RADIUS, NODES_2];
+/// `[body.shape.cylinder]`
+pub static CYLINDER: &[Key] = &[RADIUS, HEIGHT, NODES_2];
+/// `[body.shape.torus]`
+pub static TORUS: &[Key] = &[RADIUS, TUBE, NODES_2];
+/// `[body.shape.bezier]`
+pub static BEZIER: &[Key] =
+    &[need("net", "net = [[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [1, 0, 1]]]", "rows of control points (m)"), NODES_2];
+/// `[body.shape.box]`
+pub static BOX: &[Key] = &[need("size", "size = [1.0, 1.0, 1.0]", "sides along x, y and z (m)"), NODES_3];
+/// `[body.shape.ball]`
+pub static BALL: &[Key] = &[RADIUS, NODES_3];
+/// `[body.shape.mesh]`
+pub static MESH: &[Key] = &[
+    need("file", "file = \"bunny.obj\"", "OBJ, PLY, STL, glTF or GLB file, relative to the file that names it"),
+    key("weld", "weld = true", "whether vertices at the same place become one"),
+];
+
+/// `[body.material]`
+pub static MATERIAL: &[Key] = &[
+    key("preset", "preset = \"rubber\"", "values to start from"),
+    key("density", "density = 1000.0", "density (kg/m³): water 1000, foam 60, steel 7850"),
+    key("young", "young = 1e6", "Young's modulus (Pa): jelly 1e4, rubber 2e6, wood 1e10, steel 2e11"),
+    key("poisson", "poisson = 0.3", "Poisson's ratio, above -1 and below 0.5"),
+    key("thickness", "thickness = 0.001", "thickness of surfaces (m)"),
+    key("radius", "radius = 0.005", "radius of curves (m)"),
+    key("damping", "damping = 0.05", "damping ratio of the lowest stretching mode, 0 to 10"),
+    key("drag", "drag = 0.1", "drag of the surrounding medium per mass (1/s)"),
+    key("friction", "friction = 0.4", "Coulomb friction against obstacles"),
+    key("raw", "[body.material.raw]", "a paper's constants instead of young, poisson and damping"),
+    key("region", "[[body.material.region]]", "parts of the body with other values"),
+];
+
+/// `[body.material.raw]`
+pub static RAW: &[Key] = &[
+    need("k", "k = 100.0", "spring constant of grid edges (N/m)"),
+    key("d", "d = 1.0", "damper on every spring (N s/m)"),
+    key("c", "c = 0.1", "damper of every node against the medium (N s/m)"),
+    need("node-mass", "node-mass = 1.0", "mass of every node (kg)"),
+    key("rest", "rest = [0.1, 0.1]", "rest length per direction (m), or one number for all"),
+    key("shear", "shear = 50.0", "diagonal springs (N/m)"),
+    key("bend", "bend = 10.0", "bend stencil (N/m)"),
+];
+
+/// `[[body.material.region]]`
+pub static REGION: &[Key] = &[
+    need("at", "at = { uv = [[0.0, 0.0], [0.5, 1.0]] }", "which nodes"),
+    key("density", "density = 1000.0", "density (kg/m³)"),
+    key("young", "young = 1e6", "Young's modulus (Pa): jelly 1e4, rubber 2e6, wood 1e10, steel 2e11"),
+    key("thickness", "thickness = 0.001", "thickness of surfaces (m)"),
+    key("damping", "damping = 0.05", "damping ratio, 0 to 10"),
+    key("k", "k = 100.0", "spring constant beside [body.material.raw] (N/m)"),
+];
+
+/// `[body.solver]`
+pub static SOLVER: &[Key] = &[
+    key("newton", "newton = 1", "Newton iterations a step, 1 to 50"),
+    key("tolerance", "tolerance = 1e-6", "relative residual of the linear solve"),
+    key("linear", "linear = \"auto\"", "linear solver"),
+    key("max-iterations", "max-iterations = 200", "cap on conjugate-gradient iterations"),
+];
+
+/// `[[body.pin]]`
+pub static PIN: &[Key] = &[
+    need("at", "at = \"corners\"", "which nodes"),
+    key("stiffness", "stiffness = 1000.0", "spring constant of a compliant pin (N/m)"),
+    key("key", "[[body.pin.key]]", "motion of the pinned nodes"),
+];
+
+/// `[[body.pin.key]]` and `[[obstacle.key]]`
+pub static KEYFRAME: &[Key] = &[
+    need("time", "time = 1.0", "when (s)"),
+    key("position", "position = [0.0, 1.0, 0.0]", "where (m): for pins an offset from the start"),
+    key("rotation", "rotation = [0.0, 90.0, 0.0]", "rotation about x, then y, then z (degrees)"),
+];
+
+/// `[[body.load]]`: one of these.
+pub static LOAD: &[Key] = &[
+    key("force", "force = { at = \"center\", newtons = [0.0, 1.0, 0.0] }", "a force on a selection"),
+    key("pressure", "pressure = { pascals = 100.0 }", "a pressure in a closed surface"),
+];
+
+const COURSE: Key = key("course", "course = [[0.0, 0.0], [1.0, 1.0]]", "factor over time: [[time, factor], …]");
+
+/// `[body.load.force]`
+pub static FORCE: &[Key] = &[
+    need("at", "at = \"center\"", "which nodes"),
+    need("newtons", "newtons = [0.0, 1.0, 0.0]", "total force (N)"),
+    COURSE,
+];
+/// `[body.load.pressure]`
+pub static PRESSURE: &[Key] = &[
+    need("pascals", "pascals = 100.0", "excess pressure (Pa)"),
+    COURSE,
+    key("gas", "gas = false", "whether the pressure falls as the volume grows"),
+];
+
+/// A selection: a word, or one of these.
+pub static SELECTION: &[Key] = &[
+    key("corner", "{ corner = [0, 1] }", "one corner: 0 or 1 per axis"),
+    key("edge", "{ edge = \"u0\" }", "one side of the grid: u0, u1, v0, v1, w0 or w1"),
+    key("uv", "{ uv = [[0.0, 0.0], [0.5, 1.0]] }", "material coordinates: [low, high], one value per axis each"),
+    key("box", "{ box = [[-1.0, 0.0, -1.0], [1.0, 1.0, 1.0]] }", "box in the world at the start: [low, high] (m)"),
+    key("sphere", "{ sphere = { center = [0.0, 1.0, 0.0], radius = 0.1 } }", "sphere in the world at the start"),
+    key("index", "{ index = [0, 19] }", "node numbers, from 0"),
+    key("nearest", "{ nearest = [0.0, 1.0, 0.0] }", "the node nearest a point in the world at the start (m)"),
+    key("group", "{ group = \"hand\" }", "a named vertex group of a mesh file"),
+];
+/// `{ sphere = … }`
+pub static SELECTION_SPHERE: &[Key] = &[need("center", "center = [0.0, 1.0, 0.0]", "centre (m)"), RADIUS];
+
+/// `[[obstacle]]`
+pub static OBSTACLE: &[Key] = &[
+    need("name", "name = \"floor\"", "unique name: letters, digits, - and _"),
+    need("shape", "shape.plane = {}", "the geometry"),
+    key("position", "position = [0.0, 0.0, 0.0]", "where its centre is (m)"),
+    key("rotation", "rotation = [0.0, 0.0, 10.0]", "rotation about x, then y, then z (degrees)"),
+    key("hollow", "hollow = false", "whether bodies are kept inside"),
+    key("friction", "friction = 0.4", "Coulomb friction"),
+    key("range", "range = 0.005", "distance at which it begins to push (m)"),
+    key("stiffness", "stiffness = 1e4", "force per metre when the whole body touches (N/m)"),
+    key("damping", "damping = 0.2", "damping ratio of the approach, 0 to 10"),
+    key("tolerance", "tolerance = 1e-4", "no node may be deeper than this (m)"),
+    key("published", "published = { c = 1.0, xi = 0.1 }", "the potential of the papers instead"),
+    key("key", "[[obstacle.key]]", "motion"),
+];
+
+/// `[obstacle.shape]`: one of these.
+pub static OBSTACLE_SHAPE: &[Key] = &[
+    key("plane", "plane = {}", "half space below the local xz plane"),
+    key("sphere", "sphere = { radius = 0.5 }", "ball"),
+    key("ellipsoid", "ellipsoid = { radii = [0.5, 0.3, 0.5] }", "half axes"),
+    key("torus", "torus = { radius = 0.5, tube = 0.15 }", "about local y"),
+    key("hyperboloid", "hyperboloid = { waist = 0.3, slope = 0.4, height = 1.0 }", "one sheet about local y"),
+    key("capsule", "capsule = { radius = 0.1, length = 0.5 }", "segment along local y with round ends"),
+    key("box", "box = { size = [1.0, 1.0, 1.0], round = 0.02 }", "block with rounded edges"),
+];
+
+/// `[obstacle.shape.plane]`
+pub static PLANE: &[Key] = &[];
+/// `[obstacle.shape.sphere]`
+pub static OBSTACLE_SPHERE: &[Key] = &[RADIUS];
+/// `[obstacle.shape.ellipsoid]`
+pub static ELLIPSOID: &[Key] = &[need("radii", "radii = [0.5, 0.3, 0.5]", "half axes (m)")];
+/// `[obstacle.shape.torus]`
+pub static OBSTACLE_TORUS: &[Key] = &[RADIUS, TUBE];
+/// `[obstacle.shape.hyperboloid]`
+pub static HYPERBOLOID: &[Key] = &[
+    need("waist", "waist = 0.3", "radius at the waist (m)"),
+    need("slope", "slope = 0.4", "height over which it widens (m)"),
+    HEIGHT,
+];
+/// `[obstacle.shape.capsule]`
+pub static CAPSULE: &[Key] = &[RADIUS, need("length", "length = 0.5", "length of the straight part (m)")];
+/// `[obstacle.shape.box]`
+pub static OBSTACLE_BOX: &[Key] = &[
+    need("size", "size = [1.0, 1.0, 1.0]", "full side lengths (m)"),
+    key("round", "round = 0.02", "radius of the edges (m), at most half the shortest side"),
+];
+
+/// `[obstacle.published]`
+pub static PUBLISHED: &[Key] = &[
+    need("c", "c = 1.0", "height of the potential (J)"),
+    need("xi", "xi = 0.1", "decay, in units of the implicit function"),
+];
+
+/// `[[probe]]`
+pub static PROBE: &[Key] = &[
+    need("name", "name = \"tip\"", "unique name: letters, digits, - and _"),
+    need("body", "body = \"sheet\"", "which body"),
+    need("at", "at = \"center\"", "which nodes; \"center\" is the centre of mass"),
+];
+
+/// `[[event]]`: a time and one edit.
+pub static EVENT: &[Key] = &[
+    need("time", "time = 1.0", "when (s)"),
+    key("pin", "pin = { body = \"sheet\", at = \"corners\" }", "hold nodes where they are"),
+    key("unpin", "unpin = { body = \"sheet\", at = \"all\" }", "let nodes go"),
+    key(
+        "grab",
+        "grab = { body = \"sheet\", at = \"center\", to = [0.0, 1.0, 0.0], stiffness = 100.0 }",
+        "pull nodes towards a point",
+    ),
+    key("release", "release = { body = \"sheet\" }", "end every grab of a body"),
+    key("parameter", "parameter = { body = \"sheet\", key = \"young\", value = 1e6 }", "change one value"),
+    key("obstacle", "obstacle = { name = \"floor\", remove = true }", "move an obstacle or take it away"),
+    key("impulse", "impulse = { body = \"sheet\", at = \"center\", newton-seconds = [0.0, 1.0, 0.0] }", "add momentum"),
+    key("stop", "stop = { body = \"sheet\" }", "set every velocity of a body to nought"),
+    key("formulation", "formulation = { body = \"sheet\", to = \"spring\" }", "carry on with another model"),
+];
+
+const ON_BODY: Key = need("body", "body = \"sheet\"", "which body");
+const AT: Key = need("at", "at = \"corners\"", "which nodes");
+
+/// `[event.pin]`
+pub static EDIT_PIN: &[Key] =
+    &[ON_BODY, AT, key("stiffness", "stiffness = 1000.0", "spring constant of a compliant pin (N/m)")];
+/// `[event.unpin]`
+pub static EDIT_UNPIN: &[Key] = &[ON_BODY, key("at", "at = \"all\"", "which nodes; all of them when absent")];
+/// `[event.grab]`
+pub static EDIT_GRAB: &[Key] = &[
+    ON_BODY,
+    AT,
+    need("to", "to = [0.0, 1.0, 0.0]", "the point they are pulled to (m)"),
+    need("stiffness", "stiffness = 100.0", "spring constant (N/m)"),
+];
+/// `[event.release]` and `[event.stop]`
+pub static EDIT_BODY: &[Key] = &[ON_BODY];
+/// `[event.parameter]`
+pub static EDIT_PARAMETER: &[Key] = &[
+    key("body", "body = \"sheet\"", "which body; absent for gravity and wind"),
+    need("key", "key = \"young\"", "a key of the material card, or gravity or wind"),
+    need("value", "value = 1e6", "a number; for gravity and wind a list of three"),
+];
+/// `[event.obstacle]`
+pub static EDIT_OBSTACLE: &[Key] = &[
+    need("name", "name = \"floor\"", "which obstacle"),
+    key("position", "position = [0.0, 1.0, 0.0]", "where it goes (m)"),
+    key("remove", "remove = true", "whether it is taken away"),
+];
+/// `[event.impulse]`
+pub static EDIT_IMPULSE: &[Key] =
+    &[ON_BODY, AT, need("newton-seconds", "newton-seconds = [0.0, 1.0, 0.0]", "momentum (N s)")];
+/// `[event.formulation]`
+pub static EDIT_FORMULATION: &[Key] = &[ON_BODY, need("to", "to = \"spring\"", "the model to carry on with")];
+
+/// `[camera]`
+pub static CAMERA: &[Key] = &[
+    need("position", "position = [0.0, 1.0, 4.0]", "where the eye is (m)"),
+    key("look-at", "look-at = [0.0, 0.5, 0.0]", "what it looks at (m)"),
+    key("lens", "lens = 50.0", "lens on a 36 mm frame (mm)"),
+    key("orbit", "orbit = 20.0", "turns around the target (degrees/s)"),
+];

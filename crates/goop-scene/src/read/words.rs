@@ -1,0 +1,36 @@
+//! The words of a scene file.
+
+use crate::reader::Word;
+use crate::scene::{Coordinates, Elasticity, Formulation, Integrator, Linear, Plane, Side};
+
+macro_rules! words {
+    ($type:ident { $($word:literal => $choice:ident),* $(,)? }) => {
+        impl Word for $type {
+            const WORDS: &'static [(&'static str, $type)] = &[$(($word, $type::$choice)),*];
+        }
+    };
+}
+
+words!(Plane { "xy" => Xy, "yz" => Yz, "xz" => Xz });
+words!(Formulation {
+    "primal" => Primal,
+    "hybrid" => Hybrid,
+    "spring" => Spring,
+    "mass-spring" => MassSpring,
+    "reduced" => Reduced,
+    "implicit" => Implicit,
+    "rigid" => Rigid,
+});
+words!(Elasticity { "springs" => Springs, "none" => None, "metric" => Metric, "spline" => Spline });
+words!(Coordinates { "nodal" => Nodal, "rigid" => Rigid, "framed" => Framed, "reduced" => Reduced });
+words!(Integrator {
+    "explicit-diagonal" => ExplicitDiagonal,
+    "explicit-taylor" => ExplicitTaylor,
+    "symplectic-euler" => SymplecticEuler,
+    "backward-euler" => BackwardEuler,
+    "implicit-midpoint" => ImplicitMidpoint,
+    "momentum" => Momentum,
+    "semi-implicit" => SemiImplicit,
+});
+words!(Linear { "auto" => Auto, "conjugate-gradients" => ConjugateGradients, "cholesky" => Cholesky });
+words!(Side { "u0" => U0, "u1" => U1, "v0" => V0, "v1" => V1, "w0" => W0, "w1" => W1 });

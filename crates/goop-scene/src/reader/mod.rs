@@ -1,0 +1,26 @@
+//! Text with places: the part of reading that knows nothing about scenes.
+//!
+//! ```text
+//! text ─tree▶ Node with spans ─include, set▶ one tree ─Table▶ values, faults
+//! ```
+
+mod fault;
+mod include;
+mod key;
+mod range;
+mod set;
+mod source;
+mod table;
+mod tree;
+mod words;
+
+pub use fault::{Fault, Faults, Place, Warning};
+pub use key::{Key, key, need};
+pub use range::{Range, number};
+pub use set::apply_set;
+pub use source::{Source, Sources, Span};
+pub use table::{Reader, Table, join};
+pub use tree::{Entry, Node, Value, parse_tree};
+pub use words::{Word, nearest, suggestion};
+
+pub(crate) use include::{Inputs, gather, hash_file, read_text};

@@ -1,0 +1,251 @@
+//! Contact with obstacles.
+//!
+//! A node nearer than the range ξ of an obstacle feels a potential in true
+//! distance s, a damper along the normal, and Coulomb friction by a tangential
+//! spring whose anchor slips when it would pull harder than friction allows:
+//! ```text
+//! E = ½ k (ξ - s)²    N = k (ξ - s)    f = N n - d (v·n) n + t             s < ξ
+//! stick: t = -k (x - a)_t - d v_t      while |t| ≤ μ N
+//! slip:  |t| = μ N against the motion, the anchor a follows               [GO] eq 26
+//! ```
+//! What still gets past the surface in a step, however fast, is found by tracing
+//! the node's path through the distance field and put back on the surface; the
+//! energy that costs is in the ledger as impact.
+//!
+//! Departs from the papers: they use c·exp(-f/ξ) with an f that has no length
+//! unit (selectable as `published`); they have no friction and no guarantee.
+
+pub mod obstacle;
+
+pub use obstacle::{Obstacle, ObstacleShape, Published};
+
+use crate::animate::Pose;
+use crate::model::{Body, Model};
+use glam::{DMat3, DVec3};
+
+/// Where a node sticks to an obstacle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Anchor {
+    /// Which node.
+    pub node: u32,
+    /// Which obstacle.
+    pub obstacle: u32,
+    /// The point in the obstacle's own axes (m).
+    pub local: DVec3,
+}
+
+/// A node within reach of an obstacle.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    /// Which node.
+    pub node: u32,
+    /// Which obstacle.
+    pub obstacle: u32,
+    /// Distance to the surface (m), negative inside.
+    pub gap: f64,
+    /// Outward normal.
+    pub normal: DVec3,
+    /// Potential (J): normal only.
+    pub energy: f64,
+    /// Force of the potential (N).
+    pub push: DVec3,
+    /// Friction force at the positions it was evaluated at (N), without its damper.
+    pub friction: DVec3,
+    /// Energy of the friction spring (J).
+    pub friction_energy: f64,
+    /// Stiffness to be used implicitly: potential, and friction while it sticks (N/m).
+    pub stiffness: DMat3,
+    /// Part of it that is friction (N/m).
+    pub friction_stiffness: DMat3,
+    /// Damping to be used implicitly (N s/m).
+    pub damping: DMat3,
+    /// Velocity of the surface there (m/s).
+    pub surface_velocity: DVec3,
+    /// Anchor in the obstacle's axes.
+    pub anchor: DVec3,
+}
+
+/// n nᵀ
+fn along(n: DVec3) -> DMat3 {
+    DMat3::from_cols(n * n.x, n * n.y, n * n.z)
+}
+
+/// Stiffness with which an obstacle pushes one node of a body (N/m).
+///
+/// Unless given, the whole body together gets the constant that stops 3 m/s within
+/// the range, or carries twenty times the weight, whichever is more; a node has its
+/// share by mass, and in a solid that of the column above it.
+pub fn node_stiffness(model: &Model, body: &Body, obstacle: &Obstacle, node: usize, mass: f64) -> f64 {
+    let total = obstacle
+        .stiffness
+        .unwrap_or_else(|| mass * (20.0 * model.gravity.length() / obstacle.range).max((3.0 / obstacle.range).powi(2)));
+    total * (body.column() * body.masses[node] / mass).min(1.0)
+}
+
+/// Finds the touches of one body.
+///
+/// `ahead` (s) is how far an implicit step looks: a node counts as touching if it
+/// would at `x + ahead v`, and its force is the potential's, carried back to `x` along
+/// the normal, so that the solve arrives at the right force instead of running into
+/// the surface first. Explicit steps and accounts look at `x` itself, `ahead` = 0.
+/// `dt` (s) is the coming step, which decides whether friction will hold.
+pub fn find(
+    model: &Model,
+    body: &Body,
+    poses: &[Pose],
+    ahead: f64,
+    dt: f64,
+    x: &[DVec3],
+    v: &[DVec3],
+    anchors: &[Anchor],
+    touches: &mut Vec<Touch>,
+) {
+    touches.clear();
+    if model.obstacles.iter().all(|o| o.removed) {
+        return;
+    }
+    let mass = body.mass();
+    for (node, &position) in x.iter().enumerate() {
+        for (index, obstacle) in model.obstacles.iter().enumerate() {
+            if obstacle.removed {
+                continue;
+            }
+            let pose = &poses[index];
+            if let Some(radius) = obstacle.shape.bounding_radius()
+                && !obstacle.hollow
+                && (position - pose.position).length() > radius + obstacle.range + ahead * v[node].length()
+                && obstacle.published.is_none()
+            {
+                continue;
+            }
+            let k = node_stiffness(model, body, obstacle, node, mass);
+            let friction = obstacle.friction.max(body.material.card.friction);
+            if let Some(touch) = touch(
+                obstacle,
+                index,
+                pose,
+                node,
+                k,
+                body.masses[node],
+                friction,
+                [ahead, dt],
+                position,
+                v[node],
+                anchors,
+            ) {
+                touches.push(touch);
+            }
+        }
+    }
+}
+
+fn touch(
+    obstacle: &Obstacle,
+    index: usize,
+    pose: &Pose,
+    node: usize,
+    k: f64,
+    mass: f64,
+    friction: f64,
+    [ahead, dt]: [f64; 2],
+    x: DVec3,
+    v: DVec3,
+    anchors: &[Anchor],
+) -> Option<Touch> {
+    let surface_velocity = obstacle.surface_velocity(x, pose);
+    let relative = v - surface_velocity;
+    let gap = obstacle.gap(x + ahead * v, pose);
+    let n = gap.normal;
+    // Distance at x itself, measured along the normal of where it is going.
+    let here = gap.distance - ahead * relative.dot(n);
+    let (energy, push, mut stiffness) = if let Some(published) = obstacle.published {
+        // Beyond forty decay lengths the potential is less than rounding of its height.
+        let (energy, force, stiffness) = obstacle.published_potential(x, pose);
+        if energy < published.c * 1e-17 {
+            return None;
+        }
+        (energy, force, stiffness)
+    } else {
+        if gap.distance >= obstacle.range {
+            return None;
+        }
+        let over = obstacle.range - here;
+        (0.5 * k * over * over, k * over * n, along(n) * k)
+    };
+    let damper = 2.0 * obstacle.damping * (k * mass).sqrt();
+    let normal_force = push.dot(n).max(0.0);
+    // The damper may slow the approach, not pull back a node that leaves.
+    let approaching = relative.dot(n) < 0.0;
+    let mut damping = if approaching { along(n) * damper } else { DMat3::ZERO };
+
+    // Friction.
+    let local = |p: DVec3| pose.rotation.inverse() * (p - pose.position);
+    let world = |p: DVec3| pose.position + pose.rotation * p;
+    let flat = |p: DVec3| p - p.dot(n) * n;
+    let known = anchors.binary_search_by_key(&(node as u32, index as u32), |a| (a.node, a.obstacle)).ok();
+    let anchor = known.map_or(local(x), |a| anchors[a].local);
+    let mut touch = Touch {
+        node: node as u32,
+        obstacle: index as u32,
+        gap: here,
+        normal: n,
+        energy,
+        push,
+        friction: DVec3::ZERO,
+        friction_energy: 0.0,
+        stiffness,
+        friction_stiffness: DMat3::ZERO,
+        damping,
+        surface_velocity,
+        anchor,
+    };
+    if friction > 0.0 {
+        let limit = friction * normal_force;
+        let pull = -k * flat(x - world(anchor));
+        let pull = pull.clamp_length_max(limit);
+        let trial = pull - k * dt * flat(relative);
+        touch.friction_energy = 0.5 * pull.length_squared() / k;
+        if trial.length() <= limit {
+            let tangent = DMat3::IDENTITY - along(n);
+            touch.friction = pull;
+            touch.friction_stiffness = tangent * k;
+            stiffness += tangent * k;
+            damping += tangent * damper;
+        } else {
+            touch.friction = trial * (limit / trial.length());
+        }
+        touch.stiffness = stiffness;
+        touch.damping = damping;
+    }
+    Some(touch)
+}
+
+/// Lets anchors follow where friction slipped: new anchors from the touches at the
+/// end of a step.
+pub fn drag_anchors(
+    model: &Model,
+    body: &Body,
+    poses: &[Pose],
+    touches: &mut [Touch],
+    x: &[DVec3],
+    anchors: &mut Vec<Anchor>,
+) {
+    anchors.clear();
+    let mass = body.mass();
+    for touch in touches {
+        let (node, pose) = (touch.node as usize, &poses[touch.obstacle as usize]);
+        let obstacle = &model.obstacles[touch.obstacle as usize];
+        let friction = obstacle.friction.max(body.material.card.friction);
+        let k = node_stiffness(model, body, obstacle, node, mass);
+        let n = touch.normal;
+        let anchor = pose.position + pose.rotation * touch.anchor;
+        let offset = x[node] - anchor;
+        let flat = offset - offset.dot(n) * n;
+        let limit = friction * touch.push.length() / k;
+        let held = flat.clamp_length_max(limit);
+        let local = pose.rotation.inverse() * (x[node] - held - pose.position);
+        touch.anchor = local;
+        touch.friction_energy = 0.5 * k * held.length_squared();
+        anchors.push(Anchor { node: touch.node, obstacle: touch.obstacle, local });
+    }
+}

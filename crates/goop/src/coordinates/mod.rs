@@ -1,0 +1,4 @@
+//! Axis 2, coordinates: what the unknowns are, and how forces and masses map onto them.
+
+pub mod nodal;
+pub mod rigid;

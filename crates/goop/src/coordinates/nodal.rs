@@ -1,0 +1,365 @@
+//! Nodal coordinates: the unknowns are the positions of the nodes.
+//!
+//! One step: forces at the start, the integrator, nodes that went through an
+//! obstacle put back, forces at the end, the account. The forces at the end are
+//! those at the start of the next step, so an explicit step evaluates them once.
+
+use crate::animate::Pose;
+use crate::contact::{self, Touch};
+use crate::elastic::Elasticity;
+use crate::integrate::{ForcesAt, account, explicit, implicit};
+use crate::model::{Body, Integrator, Load, Model};
+use crate::shape::Dimension;
+use crate::solve::{BlockMatrix, Report, Solver};
+use crate::state::BodyState;
+use glam::{DMat3, DVec3};
+
+/// The time of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock<'a> {
+    /// Start (s).
+    pub time: f64,
+    /// Length (s).
+    pub dt: f64,
+    /// Obstacles at the start.
+    pub before: &'a [Pose],
+    /// Obstacles at the end.
+    pub after: &'a [Pose],
+}
+
+/// Forces of a body at one instant.
+#[derive(Debug, Default)]
+pub struct Evaluation {
+    /// Energy of deformation (J).
+    pub energy: f64,
+    /// Elastic forces (N).
+    pub elastic: Vec<DVec3>,
+    /// Damping forces (N); empty where nothing is damped.
+    pub damping: Vec<DVec3>,
+    /// Touched obstacles.
+    pub touches: Vec<Touch>,
+}
+
+impl Evaluation {
+    fn new(nodes: usize, damped: bool) -> Self {
+        let damping = vec![DVec3::ZERO; if damped { nodes } else { 0 }];
+        Self { elastic: vec![DVec3::ZERO; nodes], damping, ..Self::default() }
+    }
+}
+
+/// A node put back onto an obstacle.
+#[derive(Clone, Copy, Debug)]
+pub struct PutBack {
+    /// Which node.
+    pub node: usize,
+    /// How far it was moved (m).
+    pub shift: DVec3,
+    /// Its velocity before (m/s).
+    pub velocity: DVec3,
+    /// Velocity of the surface (m/s).
+    pub surface: DVec3,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outcome {
+    /// Linear solve, if any.
+    pub solve: Option<Report>,
+    /// Newton residual at the end relative to its start, if more than one iteration was asked for.
+    pub newton_residual: f64,
+    /// Deepest any node went before it was put back (m).
+    pub depth: f64,
+    /// Furthest any node moved (m), and which.
+    pub displacement: f64,
+    /// That node.
+    pub fastest: usize,
+    /// First node that is not finite.
+    pub not_finite: Option<usize>,
+    /// Energy that appeared from nowhere (J).
+    pub created: f64,
+}
+
+/// Work space of one body; nothing a resumed run would miss.
+#[derive(Debug)]
+pub struct Scratch {
+    pub(crate) now: Evaluation,
+    pub(crate) next: Evaluation,
+    pub(crate) middle: Option<Evaluation>,
+    /// `now` belongs to the current state.
+    valid: bool,
+    pub(crate) matrix: Option<BlockMatrix>,
+    pub(crate) solver: Solver,
+    pub(crate) free: Vec<bool>,
+    pub(crate) held: Vec<(u32, DVec3)>,
+    pub(crate) loads: Vec<DVec3>,
+    pub(crate) normals: Vec<DVec3>,
+    pub(crate) right: Vec<DVec3>,
+    pub(crate) delta: Vec<DVec3>,
+    pub(crate) trial: Vec<DVec3>,
+    pub(crate) put_back: Vec<PutBack>,
+    pub(crate) original: Vec<(usize, DVec3)>,
+}
+
+impl Scratch {
+    /// Work space for a body.
+    pub fn new(body: &Body) -> Self {
+        let n = body.len();
+        let damped = body.elastic.as_ref().is_some_and(|e| e.damped());
+        let implicit = body.axes.integrator.implicit();
+        let vector = |wanted: bool| vec![DVec3::ZERO; if wanted { n } else { 0 }];
+        Self {
+            now: Evaluation::new(n, damped),
+            next: Evaluation::new(n, damped),
+            middle: (body.axes.integrator == Integrator::ImplicitMidpoint).then(|| Evaluation::new(n, damped)),
+            valid: false,
+            matrix: None,
+            solver: Solver::default(),
+            free: vec![true; n],
+            held: Vec::new(),
+            loads: vector(!body.loads.is_empty()),
+            normals: vector(catches_wind(body)),
+            right: vector(implicit),
+            delta: vector(implicit),
+            trial: vector(implicit),
+            put_back: Vec::new(),
+            original: Vec::new(),
+        }
+    }
+
+    /// The state was changed from outside: forces have to be found anew.
+    pub fn invalidate(&mut self) {
+        self.valid = false;
+    }
+}
+
+/// The elasticity of a nodal body.
+pub(crate) fn elasticity(body: &Body) -> &dyn Elasticity {
+    body.elastic.as_deref().expect("nodal coordinates have an elasticity: checked with the axes")
+}
+
+/// A sheet feels drag mostly across its surface.
+fn catches_wind(body: &Body) -> bool {
+    body.shape.dimension == Dimension::Surface && body.material.raw.is_none() && body.material.card.drag > 0.0
+}
+
+/// Share of the drag that a sheet feels along its surface.
+const ALONG_SHEET: f64 = 0.1;
+
+impl Scratch {
+    /// Drag matrix of a node (N s/m).
+    #[inline]
+    pub(crate) fn drag(&self, body: &Body, node: usize) -> DMat3 {
+        let c = body.drag[node];
+        match self.normals.get(node) {
+            Some(&n) if n != DVec3::ZERO => {
+                let nn = DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+                (nn * (1.0 - ALONG_SHEET) + DMat3::IDENTITY * ALONG_SHEET) * c
+            }
+            _ => DMat3::from_diagonal(DVec3::splat(c)),
+        }
+    }
+
+    fn find_normals(&mut self, body: &Body, x: &[DVec3]) {
+        if self.normals.is_empty() {
+            return;
+        }
+        self.normals.fill(DVec3::ZERO);
+        for t in &body.shape.triangles {
+            let [a, b, c] = t.map(|i| x[i as usize]);
+            let n = (b - a).cross(c - a);
+            t.iter().for_each(|&i| self.normals[i as usize] += n);
+        }
+        self.normals.iter_mut().for_each(|n| *n = n.normalize_or_zero());
+    }
+
+    /// Hard pins: which nodes are held, and where they must be at a time.
+    fn hold(&mut self, body: &Body, time: f64) {
+        self.free.fill(true);
+        self.held.clear();
+        for pin in body.pins.iter().filter(|p| p.stiffness.is_none()) {
+            for (k, &node) in pin.nodes.iter().enumerate() {
+                if self.free[node as usize] {
+                    self.free[node as usize] = false;
+                    self.held.push((node, pin.target(k, time)));
+                }
+            }
+        }
+    }
+
+    fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
+        if self.loads.len() != body.len() {
+            self.loads.resize(if body.loads.is_empty() { 0 } else { body.len() }, DVec3::ZERO);
+        }
+        self.loads.fill(DVec3::ZERO);
+        for load in &body.loads {
+            match load {
+                Load::Force { nodes, newtons, course } => {
+                    let mass: f64 = nodes.iter().map(|&i| body.masses[i as usize]).sum();
+                    let per_mass = *newtons * (course.at(time) / mass);
+                    for &i in nodes {
+                        self.loads[i as usize] += per_mass * body.masses[i as usize];
+                    }
+                }
+                Load::Pressure { pascals, course, gas } => {
+                    let mut pressure = pascals * course.at(time);
+                    if *gas {
+                        let rest = body.shape.enclosed_volume(&body.shape.rest_positions);
+                        pressure *= rest / body.shape.enclosed_volume(x).max(1e-3 * rest);
+                    }
+                    // Area vector of every triangle, a third to each corner.
+                    for t in &body.shape.triangles {
+                        let [a, b, c] = t.map(|i| x[i as usize]);
+                        let force = pressure / 6.0 * (b - a).cross(c - a);
+                        t.iter().for_each(|&i| self.loads[i as usize] += force);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Springs of compliant pins and grabs: calls `each(node, force, energy, stiffness, target)`.
+pub(crate) fn soft_pins(body: &Body, time: f64, x: &[DVec3], mut each: impl FnMut(usize, DVec3, f64, f64, DVec3)) {
+    for pin in &body.pins {
+        if let Some(k) = pin.stiffness {
+            for (j, &node) in pin.nodes.iter().enumerate() {
+                let target = pin.target(j, time);
+                let offset = target - x[node as usize];
+                each(node as usize, k * offset, 0.5 * k * offset.length_squared(), k, target);
+            }
+        }
+    }
+}
+
+fn evaluate(body: &Body, x: &[DVec3], v: &[DVec3], memory: &[f64], out: &mut Evaluation) {
+    out.energy = elasticity(body).forces(memory, x, v, &mut out.elastic, &mut out.damping);
+}
+
+/// Advances a body by one step; `state` holds the start and receives the end.
+pub fn step(
+    model: &Model,
+    body: &Body,
+    clock: Clock,
+    before: &BodyState,
+    state: &mut BodyState,
+    scratch: &mut Scratch,
+) -> Outcome {
+    let (dt, integrator) = (clock.dt, body.axes.integrator);
+    let (x0, v0) = (&before.positions[..], &before.velocities[..]);
+    if !scratch.valid {
+        evaluate(body, x0, v0, &before.memory, &mut scratch.now);
+    }
+    scratch.valid = false;
+    let load_time = match integrator.forces_at() {
+        ForcesAt::Start => clock.time,
+        ForcesAt::Middle => clock.time + 0.5 * dt,
+        ForcesAt::End => clock.time + dt,
+    };
+    scratch.find_normals(body, x0);
+    scratch.find_loads(body, load_time, x0);
+    scratch.hold(body, clock.time + dt);
+    let (ahead, poses) = match integrator.forces_at() {
+        ForcesAt::Start => (0.0, clock.before),
+        ForcesAt::Middle => (0.5 * dt, clock.before),
+        ForcesAt::End => (dt, clock.before),
+    };
+    contact::find(model, body, poses, ahead, dt, x0, v0, &before.anchors, &mut scratch.now.touches);
+
+    let mut outcome = Outcome::default();
+    match integrator {
+        Integrator::BackwardEuler => implicit::step(model, body, clock, before, state, scratch, &mut outcome),
+        Integrator::ImplicitMidpoint => implicit::midpoint(model, body, clock, before, state, scratch, &mut outcome),
+        _ => explicit::step(model, body, clock, before, state, scratch),
+    }
+    if let Some(axis) = model.flat {
+        for i in 0..body.len() {
+            state.positions[i][axis] = x0[i][axis];
+            state.velocities[i][axis] = 0.0;
+        }
+    }
+    put_back(model, body, clock, before, state, scratch, &mut outcome);
+    evaluate(body, &state.positions, &state.velocities, &before.memory, &mut scratch.next);
+    if let Some(middle) = &mut scratch.middle {
+        // The midpoint's forces, for the account.
+        for i in 0..body.len() {
+            scratch.trial[i] = 0.5 * (x0[i] + state.positions[i]);
+            scratch.delta[i] = (state.positions[i] - x0[i]) / dt;
+        }
+        evaluate(body, &scratch.trial, &scratch.delta, &before.memory, middle);
+        contact::find(model, body, clock.before, 0.0, dt, &scratch.trial, &scratch.delta, &[], &mut middle.touches);
+    }
+    contact::find(
+        model,
+        body,
+        clock.after,
+        0.0,
+        dt,
+        &state.positions,
+        &state.velocities,
+        &before.anchors,
+        &mut scratch.next.touches,
+    );
+    contact::drag_anchors(model, body, clock.after, &mut scratch.next.touches, &state.positions, &mut state.anchors);
+    account::nodal(model, body, clock, before, state, scratch, &mut outcome);
+    std::mem::swap(&mut scratch.now, &mut scratch.next);
+    scratch.valid = true;
+    outcome
+}
+
+/// Traces the path of every node and puts those that went into an obstacle back
+/// onto its surface, without the velocity into it.
+fn put_back(
+    model: &Model,
+    body: &Body,
+    clock: Clock,
+    before: &BodyState,
+    state: &mut BodyState,
+    scratch: &mut Scratch,
+    outcome: &mut Outcome,
+) {
+    scratch.put_back.clear();
+    for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed && o.published.is_none()) {
+        let (from, to) = (&clock.before[index], &clock.after[index]);
+        for i in 0..body.len() {
+            if !scratch.free[i] || !state.positions[i].is_finite() {
+                continue;
+            }
+            let (start, end) = (before.positions[i], state.positions[i]);
+            if let Some(radius) = obstacle.shape.bounding_radius()
+                && !obstacle.hollow
+                && (start - from.position).length()
+                    > radius + (end - start).length() + (to.position - from.position).length()
+            {
+                continue;
+            }
+            let mut gap = obstacle.gap(end, to);
+            if gap.distance >= 0.0 {
+                // Outside at the end: did it pass through something thin?
+                if obstacle.hollow || (end - start).length() < obstacle.shape.thickness() {
+                    continue;
+                }
+                let Some((fraction, touched)) = obstacle.first_touch(start, end, from, to) else { continue };
+                let local_start = from.rotation.inverse() * (start - from.position);
+                let local_end = to.rotation.inverse() * (end - to.position);
+                let point = to.position + to.rotation * local_start.lerp(local_end, fraction);
+                state.positions[i] = point;
+                gap = touched;
+                outcome.depth = outcome.depth.max((end - point).dot(-touched.normal).max(0.0));
+            }
+            outcome.depth = outcome.depth.max(-gap.distance);
+            // To the surface; a second look corrects for its curvature.
+            for _ in 0..3 {
+                if gap.distance < 0.0 {
+                    state.positions[i] -= gap.distance * gap.normal;
+                    gap = obstacle.gap(state.positions[i], to);
+                }
+            }
+            let surface = obstacle.surface_velocity(state.positions[i], to);
+            let velocity = state.velocities[i];
+            let into = (velocity - surface).dot(gap.normal).min(0.0);
+            state.velocities[i] -= into * gap.normal;
+            let shift = state.positions[i] - end;
+            scratch.put_back.push(PutBack { node: i, shift, velocity, surface });
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Axis 1, elasticity: the energy of a shape, its forces and its stiffness.
+//!
+//! An elasticity knows positions and nothing else: not masses, not how time
+//! advances, not what the unknowns are. What it must remember between steps (rest
+//! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
+
+pub mod lattice;
+pub mod springs;
+
+pub use springs::Springs;
+
+use crate::solve::BlockMatrix;
+use glam::DVec3;
+
+/// How much a shape is deformed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Deformation {
+    /// Σ |l - r| (m).
+    pub total: f64,
+    /// The same per spring (m).
+    pub mean: f64,
+    /// Largest |l - r| / r.
+    pub worst: f64,
+}
+
+/// Which multiples of the stiffness and of the damping matrix to add.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// Factor of -∂f/∂x.
+    pub position: f64,
+    /// Factor of -∂f/∂v.
+    pub velocity: f64,
+}
+
+/// The energy of a shape.
+pub trait Elasticity: Send + Sync + std::fmt::Debug {
+    /// What it has to remember, at the start.
+    fn memory(&self) -> Vec<f64>;
+
+    /// Whether it has any damping.
+    fn damped(&self) -> bool;
+
+    /// Writes elastic forces -∇E and damping forces (N); returns the energy (J).
+    /// `damping` is left alone when there is none.
+    fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64;
+
+    /// An empty matrix with the structure of the stiffness.
+    fn structure(&self) -> BlockMatrix;
+
+    /// Adds weighted stiffness and damping. `exact` is ∇²E; otherwise the positive
+    /// semi-definite form that implicit steps use, equal to it where that is.
+    fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix);
+
+    /// Measures of deformation.
+    fn deformation(&self, memory: &[f64], x: &[DVec3]) -> Deformation;
+
+    /// Largest relative change of length at every node.
+    fn stretch(&self, memory: &[f64], x: &[DVec3], out: &mut [f32]);
+
+    /// What of the material card it cannot honour, in sentences.
+    fn limits(&self) -> &[String];
+
+    /// Number of elements, for estimates of cost.
+    fn elements(&self) -> usize;
+}

@@ -1,0 +1,460 @@
+//! Springs: pairs of nodes, and stencils of three or four that resist bending.
+//!
+//! Every element measures one vector, a weighted difference of positions, and
+//! wants its length to be `r`:
+//! ```text
+//! d = Σ c_a x_a      pair: c = (1, -1)      bend: c ∝ (1, -2, 1)      twist: (1, -1, -1, 1)
+//! E   = ½ k (|d| - r)²                                                  [J]
+//! f_a = -k (1 - r/|d|) c_a d            [GO-spring] eq 12, [Chang] 3.2   [N]
+//! K_ab = c_a c_b k [ (1 - r/|d|) I + (r/|d|) û ûᵀ ],  û = d/|d|          [N/m]
+//! damping: f_a = -δ c_a (ḋ·û) û                                          [N]
+//! ```
+//! Σ c_a = 0, so momentum is conserved; f ∥ d, so angular momentum is.
+//!
+//! Departs from the papers: the damper acts along the spring (theirs, -δ ḋ, brakes
+//! rigid spin; it is kept as `as_printed`); bending is a stencil, because a skip
+//! spring has no linear stiffness on a flat sheet; the implicit stiffness clamps
+//! 1 - r/|d| at zero, without which a compressed spring makes it indefinite.
+
+use super::{Deformation, Elasticity, Weights};
+use crate::parallel::{Chunks, Disjoint};
+use crate::solve::BlockMatrix;
+use glam::{DMat3, DVec3};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// A spring between two nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// The two nodes.
+    pub nodes: [u32; 2],
+    /// k (N/m).
+    pub stiffness: f64,
+    /// δ (N s/m).
+    pub damping: f64,
+    /// r (m).
+    pub rest: f64,
+}
+
+/// A bend or twist element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stencil {
+    /// Up to four nodes; unused ones repeat the last with weight 0.
+    pub nodes: [u32; 4],
+    /// How many are used.
+    pub count: u8,
+    /// c_a; they add up to 0.
+    pub weights: [f64; 4],
+    /// k (N/m, for dimensionless weights).
+    pub stiffness: f64,
+    /// δ (N s/m).
+    pub damping: f64,
+    /// r (m): what |d| is at rest.
+    pub rest: f64,
+}
+
+impl Stencil {
+    fn nodes(&self) -> &[u32] {
+        &self.nodes[..self.count as usize]
+    }
+
+    fn vector(&self, x: &[DVec3]) -> DVec3 {
+        (0..self.count as usize).fold(DVec3::ZERO, |d, a| d + self.weights[a] * x[self.nodes[a] as usize])
+    }
+}
+
+/// Below this length (m) a direction means nothing and is not used.
+const TINY: f64 = 1e-150;
+
+/// All springs of a body.
+#[derive(Debug)]
+pub struct Springs {
+    nodes: usize,
+    chunks: Chunks,
+    /// Ends of pairs: first those inside chunk 0, inside chunk 1, …, then those that cross.
+    ends: Vec<[u32; 2]>,
+    stiffness: Vec<f64>,
+    damping: Vec<f64>,
+    stencils: Vec<Stencil>,
+    rests: Vec<f64>,
+    inside: Vec<Range<usize>>,
+    /// Per chunk: elements that touch it but do not lie in it (pairs), or that touch it (stencils).
+    crossing: Vec<Vec<u32>>,
+    touching: Vec<Vec<u32>>,
+    positions: OnceLock<Positions>,
+    /// The damper as printed: -δ (v_i - v_j).
+    as_printed: bool,
+    damped: bool,
+    limits: Vec<String>,
+}
+
+/// Where the blocks of every element are in the matrix.
+#[derive(Debug)]
+struct Positions {
+    pairs: Vec<[u32; 2]>,
+    stencils: Vec<[u32; 16]>,
+}
+
+impl Springs {
+    /// Takes springs in any order; `limits` are sentences for the user.
+    pub fn new(nodes: usize, pairs: Vec<Pair>, stencils: Vec<Stencil>, as_printed: bool, limits: Vec<String>) -> Self {
+        let chunks = Chunks::new(nodes);
+        let owner = |p: &Pair| {
+            let [a, b] = p.nodes.map(|i| chunks.of(i as usize));
+            if a == b { a } else { chunks.count() }
+        };
+        let mut pairs = pairs;
+        pairs.sort_by_key(|p| (owner(p), p.nodes[0].min(p.nodes[1]), p.nodes[0].max(p.nodes[1])));
+        let mut inside = vec![0..0; chunks.count()];
+        let mut crossing = vec![Vec::new(); chunks.count()];
+        for (s, pair) in pairs.iter().enumerate() {
+            let c = owner(pair);
+            if c < chunks.count() {
+                let range = &mut inside[c];
+                *range = if range.start == range.end { s..s + 1 } else { range.start..s + 1 };
+            } else {
+                for i in pair.nodes {
+                    crossing[chunks.of(i as usize)].push(s as u32);
+                }
+            }
+        }
+        let mut touching = vec![Vec::new(); chunks.count()];
+        for (s, stencil) in stencils.iter().enumerate() {
+            for i in stencil.nodes() {
+                let list: &mut Vec<u32> = &mut touching[chunks.of(*i as usize)];
+                if list.last() != Some(&(s as u32)) {
+                    list.push(s as u32);
+                }
+            }
+        }
+        Self {
+            nodes,
+            chunks,
+            ends: pairs.iter().map(|p| p.nodes).collect(),
+            stiffness: pairs.iter().map(|p| p.stiffness).collect(),
+            damping: pairs.iter().map(|p| p.damping).collect(),
+            rests: pairs.iter().map(|p| p.rest).chain(stencils.iter().map(|s| s.rest)).collect(),
+            damped: pairs.iter().any(|p| p.damping > 0.0) || stencils.iter().any(|s| s.damping > 0.0),
+            stencils,
+            inside,
+            crossing,
+            touching,
+            positions: OnceLock::new(),
+            as_printed,
+            limits,
+        }
+    }
+
+    /// The pairs, as built (rest lengths may have moved since: see the memory).
+    pub fn pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+        (0..self.ends.len()).map(|s| Pair {
+            nodes: self.ends[s],
+            stiffness: self.stiffness[s],
+            damping: self.damping[s],
+            rest: self.rests[s],
+        })
+    }
+
+    /// The bend and twist elements.
+    pub fn stencils(&self) -> &[Stencil] {
+        &self.stencils
+    }
+
+    /// Bytes one evaluation of the forces has to move.
+    pub fn force_bytes(&self) -> usize {
+        let pair = 8 + 8 + 8 + if self.damped { 8 } else { 0 };
+        let node = 24 * if self.damped { 4 } else { 2 };
+        self.ends.len() * pair + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8) + self.nodes * node
+    }
+
+    /// Pair forces of one chunk, eight springs at a time so that roots and
+    /// divisions run side by side.
+    #[inline(always)]
+    fn pair_forces(
+        &self,
+        chunk: usize,
+        rest: &[f64],
+        x: &[DVec3],
+        v: &[DVec3],
+        f: &mut [DVec3],
+        g: &mut [DVec3],
+    ) -> f64 {
+        const W: usize = 8;
+        let first = self.chunks.range(chunk).start;
+        let range = self.inside[chunk].clone();
+        let ends = &self.ends[range.clone()];
+        let (k, r, c) = (&self.stiffness[range.clone()], &rest[range.clone()], &self.damping[range]);
+        let mut energy = [0.0; W];
+        let whole = ends.len() / W * W;
+        let mut s = 0;
+        while s < whole {
+            let ends: &[[u32; 2]; W] = ends[s..s + W].try_into().expect("eight");
+            let (k, r): (&[f64; W], &[f64; W]) =
+                (k[s..s + W].try_into().expect("eight"), r[s..s + W].try_into().expect("eight"));
+            let (mut dx, mut dy, mut dz) = ([0.0; W], [0.0; W], [0.0; W]);
+            for l in 0..W {
+                let d = x[ends[l][1] as usize] - x[ends[l][0] as usize];
+                (dx[l], dy[l], dz[l]) = (d.x, d.y, d.z);
+            }
+            let (mut pull, mut inverse) = ([0.0; W], [0.0; W]);
+            for l in 0..W {
+                let length = (dx[l] * dx[l] + dy[l] * dy[l] + dz[l] * dz[l]).sqrt();
+                inverse[l] = 1.0 / length.max(TINY);
+                let over = length - r[l];
+                pull[l] = k[l] * over * inverse[l];
+                energy[l] += 0.5 * k[l] * over * over;
+            }
+            for l in 0..W {
+                let force = DVec3::new(dx[l], dy[l], dz[l]) * pull[l];
+                f[ends[l][0] as usize - first] += force;
+                f[ends[l][1] as usize - first] -= force;
+            }
+            if self.damped {
+                let c: &[f64; W] = c[s..s + W].try_into().expect("eight");
+                for l in 0..W {
+                    let dv = v[ends[l][1] as usize] - v[ends[l][0] as usize];
+                    let force = if self.as_printed {
+                        c[l] * dv
+                    } else {
+                        let u = DVec3::new(dx[l], dy[l], dz[l]) * inverse[l];
+                        c[l] * dv.dot(u) * u
+                    };
+                    g[ends[l][0] as usize - first] += force;
+                    g[ends[l][1] as usize - first] -= force;
+                }
+            }
+            s += W;
+        }
+        let mut total: f64 = energy.iter().sum();
+        for s in whole..ends.len() {
+            let [i, j] = ends[s].map(|i| i as usize);
+            let (force, drag, e) = self.one_pair(k[s], r[s], c[s], x[j] - x[i], v, [i, j]);
+            f[i - first] += force;
+            f[j - first] -= force;
+            if self.damped {
+                g[i - first] += drag;
+                g[j - first] -= drag;
+            }
+            total += e;
+        }
+        total
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn pair_forces_avx2(
+        &self,
+        chunk: usize,
+        rest: &[f64],
+        x: &[DVec3],
+        v: &[DVec3],
+        f: &mut [DVec3],
+        g: &mut [DVec3],
+    ) -> f64 {
+        self.pair_forces(chunk, rest, x, v, f, g)
+    }
+
+    /// Force on the first end, damping force on it, and energy.
+    #[inline(always)]
+    fn one_pair(&self, k: f64, r: f64, c: f64, d: DVec3, v: &[DVec3], [i, j]: [usize; 2]) -> (DVec3, DVec3, f64) {
+        let length = d.length();
+        let u = d / length.max(TINY);
+        let over = length - r;
+        let damping = if !self.damped {
+            DVec3::ZERO
+        } else if self.as_printed {
+            c * (v[j] - v[i])
+        } else {
+            c * (v[j] - v[i]).dot(u) * u
+        };
+        (k * over * u, damping, 0.5 * k * over * over)
+    }
+
+    /// k [ t I + (1 - t) û ûᵀ ] and the damping block, for a measured vector.
+    #[inline(always)]
+    fn block(&self, k: f64, c: f64, r: f64, d: DVec3, weights: Weights, exact: bool) -> DMat3 {
+        let length = d.length();
+        let u = d / length.max(TINY);
+        let mut t = if length > TINY {
+            1.0 - r / length
+        } else if r == 0.0 {
+            1.0
+        } else {
+            0.0
+        };
+        if !exact {
+            t = t.max(0.0);
+        }
+        let uu = DMat3::from_cols(u * u.x, u * u.y, u * u.z);
+        let (mut plain, mut along) = (weights.position * k * t, weights.position * k * (1.0 - t));
+        if self.as_printed {
+            plain += weights.velocity * c;
+        } else {
+            along += weights.velocity * c;
+        }
+        DMat3::from_diagonal(DVec3::splat(plain)) + uu * along
+    }
+}
+
+impl Elasticity for Springs {
+    fn memory(&self) -> Vec<f64> {
+        self.rests.clone()
+    }
+
+    fn damped(&self) -> bool {
+        self.damped
+    }
+
+    fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
+        let pairs = self.ends.len();
+        let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));
+        self.chunks.sum(|c, range| {
+            // SAFETY: chunks are disjoint.
+            let f = unsafe { f_all.slice(range.clone()) };
+            // SAFETY: as above; empty where nothing is damped.
+            let g = unsafe { g_all.slice(if self.damped { range.clone() } else { 0..0 }) };
+            f.fill(DVec3::ZERO);
+            g.fill(DVec3::ZERO);
+            #[cfg(target_arch = "x86_64")]
+            let mut energy = if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has AVX2.
+                unsafe { self.pair_forces_avx2(c, memory, x, v, f, g) }
+            } else {
+                self.pair_forces(c, memory, x, v, f, g)
+            };
+            #[cfg(not(target_arch = "x86_64"))]
+            let mut energy = self.pair_forces(c, memory, x, v, f, g);
+            for &s in &self.crossing[c] {
+                let s = s as usize;
+                let [i, j] = self.ends[s].map(|i| i as usize);
+                let (force, drag, e) =
+                    self.one_pair(self.stiffness[s], memory[s], self.damping[s], x[j] - x[i], v, [i, j]);
+                // The chunk of the first end keeps the account.
+                let (own, sign) = if range.contains(&i) { (i, 1.0) } else { (j, -1.0) };
+                f[own - range.start] += sign * force;
+                if self.damped {
+                    g[own - range.start] += sign * drag;
+                }
+                if own == i {
+                    energy += e;
+                }
+            }
+            for &s in &self.touching[c] {
+                let (stencil, rest) = (&self.stencils[s as usize], memory[pairs + s as usize]);
+                let d = stencil.vector(x);
+                let length = d.length();
+                let u = d / length.max(TINY);
+                let over = length - rest;
+                let force = stencil.stiffness * over * u;
+                let drag = if self.damped { stencil.damping * stencil.vector(v).dot(u) * u } else { DVec3::ZERO };
+                for (a, &i) in stencil.nodes().iter().enumerate() {
+                    if range.contains(&(i as usize)) {
+                        f[i as usize - range.start] -= stencil.weights[a] * force;
+                        if self.damped {
+                            g[i as usize - range.start] -= stencil.weights[a] * drag;
+                        }
+                    }
+                }
+                if range.contains(&(stencil.nodes[0] as usize)) {
+                    energy += 0.5 * stencil.stiffness * over * over;
+                }
+            }
+            [energy]
+        })[0]
+    }
+
+    fn structure(&self) -> BlockMatrix {
+        BlockMatrix::new(self.nodes, |visit| {
+            self.ends.iter().for_each(|ends| visit(ends));
+            self.stencils.iter().for_each(|s| visit(s.nodes()));
+        })
+    }
+
+    fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix) {
+        let positions = self.positions.get_or_init(|| {
+            let at = |i: u32, j: u32| matrix.position(i, j).expect("the structure was built from these springs");
+            Positions {
+                pairs: self.ends.iter().map(|&[i, j]| [at(i, j), at(j, i)]).collect(),
+                stencils: (self.stencils.iter())
+                    .map(|s| {
+                        std::array::from_fn(|p| {
+                            let (a, b) = (p / 4, p % 4);
+                            if a.max(b) < s.count as usize { at(s.nodes[a], s.nodes[b]) } else { 0 }
+                        })
+                    })
+                    .collect(),
+            }
+        });
+        let pairs = self.ends.len();
+        let rows = matrix.rows_mut();
+        self.chunks.each(|c, range| {
+            // SAFETY: every chunk is taken once.
+            let mut rows = unsafe { rows.chunk(c) };
+            for s in self.inside[c].clone() {
+                let [i, j] = self.ends[s].map(|i| i as usize);
+                let block = self.block(self.stiffness[s], self.damping[s], memory[s], x[j] - x[i], weights, exact);
+                rows.add_diagonal(i, &block);
+                rows.add_diagonal(j, &block);
+                rows.add(positions.pairs[s][0], &-block);
+                rows.add(positions.pairs[s][1], &-block);
+            }
+            for &s in &self.crossing[c] {
+                let s = s as usize;
+                let [i, j] = self.ends[s].map(|i| i as usize);
+                let block = self.block(self.stiffness[s], self.damping[s], memory[s], x[j] - x[i], weights, exact);
+                let (own, side) = if range.contains(&i) { (i, 0) } else { (j, 1) };
+                rows.add_diagonal(own, &block);
+                rows.add(positions.pairs[s][side], &-block);
+            }
+            for &s in &self.touching[c] {
+                let stencil = &self.stencils[s as usize];
+                let rest = memory[pairs + s as usize];
+                let block = self.block(stencil.stiffness, stencil.damping, rest, stencil.vector(x), weights, exact);
+                let n = stencil.count as usize;
+                for a in 0..n {
+                    if range.contains(&(stencil.nodes[a] as usize)) {
+                        for b in 0..n {
+                            let weight = stencil.weights[a] * stencil.weights[b];
+                            rows.add(positions.stencils[s as usize][4 * a + b], &(block * weight));
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    fn deformation(&self, memory: &[f64], x: &[DVec3]) -> Deformation {
+        let mut out = Deformation::default();
+        for (s, &[i, j]) in self.ends.iter().enumerate() {
+            let change = ((x[j as usize] - x[i as usize]).length() - memory[s]).abs();
+            out.total += change;
+            if memory[s] > 0.0 {
+                out.worst = out.worst.max(change / memory[s]);
+            }
+        }
+        out.mean = out.total / self.ends.len().max(1) as f64;
+        out
+    }
+
+    fn stretch(&self, memory: &[f64], x: &[DVec3], out: &mut [f32]) {
+        out.fill(0.0);
+        for (s, &[i, j]) in self.ends.iter().enumerate() {
+            if memory[s] > 0.0 {
+                let change = ((x[j as usize] - x[i as usize]).length() / memory[s] - 1.0) as f32;
+                for i in [i as usize, j as usize] {
+                    if change.abs() > out[i].abs() {
+                        out[i] = change;
+                    }
+                }
+            }
+        }
+    }
+
+    fn limits(&self) -> &[String] {
+        &self.limits
+    }
+
+    fn elements(&self) -> usize {
+        self.ends.len() + self.stencils.len()
+    }
+}

@@ -1,0 +1,38 @@
+//! Axis 3, integrators: how the unknowns advance over a step.
+//!
+//! All are one-step schemes over velocities, M Δv = dt F and Δx = dt v_used. Each
+//! states where its forces are taken, which is all that the account of its own
+//! dissipation needs (see [`account`]).
+
+pub mod account;
+pub mod explicit;
+pub mod implicit;
+
+use crate::model::Integrator;
+
+/// Where in the step a scheme takes its forces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForcesAt {
+    /// At the start.
+    Start,
+    /// In the middle.
+    Middle,
+    /// At the end.
+    End,
+}
+
+impl Integrator {
+    /// Where the scheme takes its forces.
+    pub fn forces_at(self) -> ForcesAt {
+        match self {
+            Integrator::BackwardEuler => ForcesAt::End,
+            Integrator::ImplicitMidpoint => ForcesAt::Middle,
+            _ => ForcesAt::Start,
+        }
+    }
+
+    /// Whether a linear system is solved.
+    pub fn implicit(self) -> bool {
+        self.forces_at() != ForcesAt::Start
+    }
+}

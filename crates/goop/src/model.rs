@@ -1,0 +1,377 @@
+//! What does not change while time runs: bodies, obstacles, settings.
+//!
+//! Changes happen between steps only, through an [`Edit`].
+
+use crate::animate::{Course, Motion};
+use crate::contact::Obstacle;
+use crate::elastic::{Elasticity, lattice};
+use crate::material::MaterialField;
+use crate::shape::{Dimension, Shape};
+use crate::solve;
+use glam::{DQuat, DVec3};
+use std::sync::Arc;
+
+/// Axis 1: which energy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElasticityKind {
+    /// None: the body cannot deform.
+    None,
+    /// Springs.
+    Springs,
+}
+
+/// Axis 2: what the unknowns are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinates {
+    /// Node positions.
+    Nodal,
+    /// Centre, orientation and their momenta.
+    Rigid,
+}
+
+/// Axis 3: how time advances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrator {
+    /// As in GO-spring: springs explicit, mass and drag on the diagonal.
+    ExplicitDiagonal,
+    /// As in Chang 5.1: x += v dt + ½ a dt², v += a dt.
+    ExplicitTaylor,
+    /// v first, then x.
+    SymplecticEuler,
+    /// First order, damps stiff motion.
+    BackwardEuler,
+    /// Second order, no damping of its own.
+    ImplicitMidpoint,
+    /// For rigid coordinates: momentum and angular momentum.
+    Momentum,
+}
+
+/// A choice on each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// Axis 1.
+    pub elasticity: ElasticityKind,
+    /// Axis 2.
+    pub coordinates: Coordinates,
+    /// Axis 3.
+    pub integrator: Integrator,
+}
+
+impl Axes {
+    /// The spring-force formulation (GO-spring).
+    pub const SPRING: Axes = Axes::nodal_springs(Integrator::ExplicitDiagonal);
+    /// The mass-spring model (Chang 5.1).
+    pub const MASS_SPRING: Axes = Axes::nodal_springs(Integrator::ExplicitTaylor);
+    /// The implicit model (Chang 5.3).
+    pub const IMPLICIT: Axes = Axes::nodal_springs(Integrator::BackwardEuler);
+    /// A rigid body.
+    pub const RIGID: Axes =
+        Axes { elasticity: ElasticityKind::None, coordinates: Coordinates::Rigid, integrator: Integrator::Momentum };
+
+    /// Springs on nodes with a given integrator.
+    pub const fn nodal_springs(integrator: Integrator) -> Axes {
+        Axes { elasticity: ElasticityKind::Springs, coordinates: Coordinates::Nodal, integrator }
+    }
+
+    /// Refuses combinations that make no sense, with a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        match (self.coordinates, self.elasticity, self.integrator) {
+            (Coordinates::Rigid, ElasticityKind::None, Integrator::Momentum) => Ok(()),
+            (Coordinates::Rigid, ElasticityKind::Springs, _) => {
+                Err("rigid coordinates cannot deform, so they take no elasticity: use elasticity = \"none\"".into())
+            }
+            (Coordinates::Rigid, _, _) => {
+                Err("rigid coordinates advance by their momenta: use integrator = \"momentum\"".into())
+            }
+            (Coordinates::Nodal, ElasticityKind::None, _) => {
+                Err("nodes without an elasticity would fall apart: use elasticity = \"springs\"".into())
+            }
+            (Coordinates::Nodal, _, Integrator::Momentum) => {
+                Err("the momentum integrator needs rigid coordinates; nodes take symplectic-euler, backward-euler, implicit-midpoint, explicit-diagonal or explicit-taylor".into())
+            }
+            (Coordinates::Nodal, _, _) => Ok(()),
+        }
+    }
+}
+
+/// Held nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// Which nodes.
+    pub nodes: Vec<u32>,
+    /// Where each is held when the motion is at its origin (m).
+    pub targets: Vec<DVec3>,
+    /// Point that rotations of the motion turn about (m).
+    pub pivot: DVec3,
+    /// Motion relative to the start.
+    pub motion: Motion,
+    /// Spring constant (N/m); `None` holds exactly.
+    pub stiffness: Option<f64>,
+    /// A grab of the mouse rather than a pin: ended by a release.
+    pub grab: bool,
+}
+
+impl Pin {
+    /// Where node number `k` of the pin is held at a time.
+    pub fn target(&self, k: usize, time: f64) -> DVec3 {
+        let pose = self.motion.at(time);
+        self.pivot + pose.position + pose.rotation * (self.targets[k] - self.pivot)
+    }
+}
+
+/// A force on a body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Load {
+    /// Total force shared by mass.
+    Force {
+        /// Which nodes.
+        nodes: Vec<u32>,
+        /// Total (N).
+        newtons: DVec3,
+        /// Factor over time.
+        course: Course,
+    },
+    /// Pressure inside a closed surface.
+    Pressure {
+        /// Excess pressure (Pa).
+        pascals: f64,
+        /// Factor over time.
+        course: Course,
+        /// Falls as the volume grows.
+        gas: bool,
+    },
+}
+
+/// Where a body starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// Where the shape's origin goes (m).
+    pub position: DVec3,
+    /// Orientation.
+    pub rotation: DQuat,
+    /// Velocity (m/s).
+    pub velocity: DVec3,
+    /// Angular velocity about the centre of mass (rad/s).
+    pub spin: DVec3,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self { position: DVec3::ZERO, rotation: DQuat::IDENTITY, velocity: DVec3::ZERO, spin: DVec3::ZERO }
+    }
+}
+
+/// A body: shape, material, a choice on each axis, and what acts on it.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Unique name.
+    pub name: String,
+    /// Rest shape.
+    pub shape: Arc<Shape>,
+    /// What it is made of.
+    pub material: MaterialField,
+    /// The three axes.
+    pub axes: Axes,
+    /// Newton iterations a step, for implicit integrators. One is the published
+    /// linearisation; more is closer to the true backward Euler step.
+    pub newton: u32,
+    /// Linear solver.
+    pub solver: solve::Settings,
+    /// Where it starts.
+    pub start: Start,
+    /// Held nodes.
+    pub pins: Vec<Pin>,
+    /// Forces.
+    pub loads: Vec<Load>,
+    /// Node masses (kg).
+    pub masses: Vec<f64>,
+    /// Drag of every node (N s/m).
+    pub drag: Vec<f64>,
+    /// The energy, unless rigid.
+    pub elastic: Option<Arc<dyn Elasticity>>,
+}
+
+impl Body {
+    /// Shares masses and makes the springs. The axes must have passed their check.
+    pub fn new(name: &str, shape: Shape, material: impl Into<MaterialField>, axes: Axes) -> Self {
+        let material = material.into();
+        let mut body = Self {
+            name: name.to_owned(),
+            shape: Arc::new(shape),
+            material,
+            axes,
+            newton: 1,
+            solver: solve::Settings::default(),
+            start: Start::default(),
+            pins: Vec::new(),
+            loads: Vec::new(),
+            masses: Vec::new(),
+            drag: Vec::new(),
+            elastic: None,
+        };
+        body.compile();
+        body
+    }
+
+    /// Rebuilds everything that follows from shape, material and axes.
+    pub fn compile(&mut self) {
+        let (shape, material) = (&self.shape, &self.material);
+        let measures = shape.node_measures();
+        let section = |i: usize| match shape.dimension {
+            Dimension::Curve => std::f64::consts::PI * material.card.radius.powi(2),
+            Dimension::Surface => material.thickness.at(i),
+            Dimension::Solid => 1.0,
+        };
+        self.masses = match &material.raw {
+            Some(raw) => vec![raw.node_mass; shape.len()],
+            None => (0..shape.len()).map(|i| material.density.at(i) * section(i) * measures[i]).collect(),
+        };
+        self.drag = match &material.raw {
+            Some(raw) => vec![raw.c + material.card.drag * raw.node_mass; shape.len()],
+            None => self.masses.iter().map(|m| m * material.card.drag).collect(),
+        };
+        self.elastic = match self.axes.elasticity {
+            ElasticityKind::None => None,
+            ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
+        };
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.masses.is_empty()
+    }
+
+    /// Total mass (kg).
+    pub fn mass(&self) -> f64 {
+        self.masses.iter().sum()
+    }
+
+    /// Where every node is at the start (m).
+    pub fn start_positions(&self) -> Vec<DVec3> {
+        self.shape.rest_positions.iter().map(|&r| self.start.position + self.start.rotation * r).collect()
+    }
+
+    /// Holds nodes where they start, exactly.
+    pub fn pin(mut self, nodes: &[u32]) -> Self {
+        self.pins.push(self.pin_at_start(nodes));
+        self
+    }
+
+    /// A hard, still pin of nodes at their start.
+    pub fn pin_at_start(&self, nodes: &[u32]) -> Pin {
+        let all = self.start_positions();
+        let targets: Vec<DVec3> = nodes.iter().map(|&i| all[i as usize]).collect();
+        let pivot = targets.iter().sum::<DVec3>() / targets.len().max(1) as f64;
+        Pin { nodes: nodes.to_vec(), targets, pivot, motion: Motion::default(), stiffness: None, grab: false }
+    }
+
+    /// How many nodes lie above one another in a solid, about; 1 otherwise. A
+    /// contact node of a solid carries a column of them.
+    pub fn column(&self) -> f64 {
+        if self.shape.dimension == Dimension::Solid { (self.len() as f64).cbrt() } else { 1.0 }
+    }
+}
+
+/// A point whose motion is reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// Unique name.
+    pub name: String,
+    /// Which body.
+    pub body: usize,
+    /// Mean of these nodes; empty: the centre of mass.
+    pub nodes: Vec<u32>,
+}
+
+/// How time is cut into steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepSettings {
+    /// Largest step (s).
+    pub dt: f64,
+    /// Halve a step that fails its tests.
+    pub adaptive: bool,
+    /// Halvings before the run gives up, at most 20.
+    pub max_halvings: u32,
+    /// No node may move further in a step (m); `None`: a fifth of the body's size.
+    pub max_displacement: Option<f64>,
+    /// Energy that may appear from nowhere in a step, relative to what the body has.
+    pub max_energy_jump: f64,
+}
+
+impl Default for StepSettings {
+    fn default() -> Self {
+        Self { dt: 1.0 / 240.0, adaptive: true, max_halvings: 10, max_displacement: None, max_energy_jump: 0.5 }
+    }
+}
+
+/// A change between steps.
+#[derive(Clone, Debug)]
+pub enum Edit {
+    /// Hold nodes where they are.
+    Pin { body: usize, nodes: Vec<u32>, stiffness: Option<f64> },
+    /// Let nodes go.
+    Unpin { body: usize, nodes: Vec<u32> },
+    /// Pull nodes towards a point.
+    Grab { body: usize, nodes: Vec<u32>, to: DVec3, stiffness: f64 },
+    /// End every grab of a body.
+    Release { body: usize },
+    /// Another material.
+    Material { body: usize, material: Box<MaterialField> },
+    /// Other axes, same positions and velocities.
+    Axes { body: usize, axes: Axes },
+    /// Another gravity (m/s²).
+    Gravity(DVec3),
+    /// Another wind (m/s).
+    Wind(DVec3),
+    /// A new obstacle.
+    AddObstacle(Box<Obstacle>),
+    /// Put an obstacle elsewhere; its keyframes end.
+    MoveObstacle { obstacle: usize, position: DVec3 },
+    /// Take an obstacle away.
+    RemoveObstacle { obstacle: usize },
+    /// Add momentum (N s), shared by mass.
+    Impulse { body: usize, nodes: Vec<u32>, newton_seconds: DVec3 },
+    /// Set every velocity of a body to zero.
+    Stop { body: usize },
+}
+
+/// The whole unchanging part.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Acceleration (m/s²).
+    pub gravity: DVec3,
+    /// Velocity of the air (m/s).
+    pub wind: DVec3,
+    /// Axis (0 x, 1 y, 2 z) along which nothing moves.
+    pub flat: Option<usize>,
+    /// The bodies.
+    pub bodies: Vec<Body>,
+    /// What they hit.
+    pub obstacles: Vec<Obstacle>,
+    /// What is reported.
+    pub probes: Vec<Probe>,
+    /// Edits with their times (s), ascending.
+    pub events: Vec<(f64, Edit)>,
+    /// Steps.
+    pub step: StepSettings,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            gravity: DVec3::new(0.0, -9.81, 0.0),
+            wind: DVec3::ZERO,
+            flat: None,
+            bodies: Vec::new(),
+            obstacles: Vec::new(),
+            probes: Vec::new(),
+            events: Vec::new(),
+            step: StepSettings::default(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Fixed chunks: one partition of the nodes and one order of every sum, whatever
+//! the number of threads, so that the same scene gives the same bytes.
+
+use rayon::prelude::*;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// No body is cut into more chunks than this; partial sums fit on the stack.
+pub const MAX_CHUNKS: usize = 64;
+
+/// A partition of `0..len` that depends on `len` alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunks {
+    len: usize,
+    size: usize,
+}
+
+impl Chunks {
+    /// Small bodies stay whole: below a few thousand nodes waking a thread costs
+    /// more than it saves. Large ones get chunks of about 50 000 nodes, so that few
+    /// springs cross a border (those are computed on both sides).
+    pub fn new(len: usize) -> Self {
+        let count = (len / 50_000).max((len / 2_000).min(4)).clamp(1, MAX_CHUNKS);
+        Self { len, size: len.div_ceil(count).max(1) }
+    }
+
+    /// How many chunks.
+    pub fn count(&self) -> usize {
+        self.len.div_ceil(self.size)
+    }
+
+    /// Which nodes.
+    pub fn range(&self, chunk: usize) -> Range<usize> {
+        let start = chunk * self.size;
+        start..(start + self.size).min(self.len)
+    }
+
+    /// The chunk that owns a node.
+    pub fn of(&self, node: usize) -> usize {
+        node / self.size
+    }
+
+    /// Runs `work` on every chunk.
+    pub fn each(&self, work: impl Fn(usize, Range<usize>) + Sync) {
+        if self.count() == 1 {
+            work(0, self.range(0));
+        } else {
+            (0..self.count()).into_par_iter().with_max_len(1).for_each(|c| work(c, self.range(c)));
+        }
+    }
+
+    /// Runs `work` on every chunk and adds up what it returns, in chunk order.
+    pub fn sum<const N: usize>(&self, work: impl Fn(usize, Range<usize>) -> [f64; N] + Sync) -> [f64; N] {
+        let mut partial = [[0.0; N]; MAX_CHUNKS];
+        let slots = Disjoint::new(&mut partial);
+        self.each(|c, range| {
+            let value = work(c, range);
+            // SAFETY: every chunk writes its own slot only.
+            unsafe { slots.slice(c..c + 1)[0] = value };
+        });
+        let mut total = [0.0; N];
+        for slot in &partial[..self.count()] {
+            for k in 0..N {
+                total[k] += slot[k];
+            }
+        }
+        total
+    }
+}
+
+/// A mutable slice that several chunks write at once, each its own part.
+pub struct Disjoint<'a, T> {
+    start: *mut T,
+    len: usize,
+    owner: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: only `slice` gives access, and its contract forbids overlap.
+unsafe impl<T: Send> Send for Disjoint<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Disjoint<'_, T> {}
+
+impl<'a, T> Disjoint<'a, T> {
+    /// Borrows the slice until the last use of `self`.
+    pub fn new(slice: &'a mut [T]) -> Self {
+        Self { start: slice.as_mut_ptr(), len: slice.len(), owner: PhantomData }
+    }
+
+    /// A part of the slice.
+    ///
+    /// # Safety
+    /// Parts in use at the same time must not overlap.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: in bounds by the assertion, exclusive by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.end - range.start) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a partition that drops or repeats nodes.
+    #[test]
+    fn chunks_cover_every_node_once() {
+        for len in [0, 1, 7, 1999, 8001, 123_457, 1_000_000, 9_999_999] {
+            let chunks = Chunks::new(len);
+            assert!(chunks.count() <= MAX_CHUNKS);
+            let mut next = 0;
+            for c in 0..chunks.count() {
+                assert_eq!(chunks.range(c).start, next);
+                next = chunks.range(c).end;
+            }
+            assert_eq!(next, len);
+        }
+    }
+
+    /// Catches sums that depend on which thread finished first.
+    #[test]
+    fn sums_are_the_same_on_one_thread_and_on_three() {
+        let values: Vec<f64> = (0..100_003).map(|i| ((i * 7919) % 1000) as f64 * 1e-3 + 1e-9).collect();
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Chunks::new(values.len()).sum(|_, r| [values[r].iter().sum::<f64>()]))
+        };
+        assert_eq!(run(1)[0].to_bits(), run(3)[0].to_bits());
+    }
+}

@@ -1,0 +1,94 @@
+//! Conjugate gradients with the inverse 3×3 diagonal blocks as preconditioner.
+//!
+//! ```text
+//! q = A p      α = r·z / p·q      x += α p      r -= α q      z = D⁻¹ r
+//! β = r·z / (r·z before)          p = z + β p
+//! ```
+//! Three passes over the vectors an iteration. Stops when |r| ≤ tolerance · |b|.
+
+use super::{BlockMatrix, Report, Settings};
+use crate::parallel::Disjoint;
+use glam::{DMat3, DVec3};
+
+/// Vectors kept between solves.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    inverse: Vec<DMat3>,
+    residual: Vec<DVec3>,
+    direction: Vec<DVec3>,
+    image: Vec<DVec3>,
+}
+
+impl Scratch {
+    /// Improves `x` (zero at the start) until `A x = b` on free nodes.
+    pub fn solve(
+        &mut self,
+        settings: &Settings,
+        matrix: &BlockMatrix,
+        free: &[bool],
+        b: &[DVec3],
+        x: &mut [DVec3],
+    ) -> Report {
+        let n = matrix.nodes();
+        self.inverse.resize(n, DMat3::ZERO);
+        self.residual.resize(n, DVec3::ZERO);
+        self.direction.resize(n, DVec3::ZERO);
+        self.image.resize(n, DVec3::ZERO);
+        let chunks = matrix.chunks();
+        let (inverse, residual) = (Disjoint::new(&mut self.inverse), Disjoint::new(&mut self.residual));
+        let direction = Disjoint::new(&mut self.direction);
+        let [mut rz, norm2] = chunks.sum(|_, range| {
+            // SAFETY: chunks are disjoint, here and below.
+            let (inverse, r, p) = unsafe {
+                (inverse.slice(range.clone()), residual.slice(range.clone()), direction.slice(range.clone()))
+            };
+            let mut sums = [0.0; 2];
+            for (k, i) in range.enumerate() {
+                inverse[k] = if free[i] { matrix.diagonal(i).inverse() } else { DMat3::ZERO };
+                r[k] = if free[i] { b[i] } else { DVec3::ZERO };
+                p[k] = inverse[k] * r[k];
+                sums[0] += r[k].dot(p[k]);
+                sums[1] += r[k].length_squared();
+            }
+            sums
+        });
+        let target2 = settings.tolerance * settings.tolerance * norm2;
+        let mut report = Report { converged: norm2 == 0.0, ..Report::default() };
+        while !report.converged && report.iterations < settings.max_iterations {
+            let pq = matrix.product(free, &self.direction, &mut self.image);
+            if pq <= 0.0 || !pq.is_finite() {
+                break;
+            }
+            report.iterations += 1;
+            let alpha = rz / pq;
+            let (solution, residual) = (Disjoint::new(x), Disjoint::new(&mut self.residual));
+            let (inverse, p, q) = (&self.inverse, &self.direction, &self.image);
+            let [next, rr] = chunks.sum(|_, range| {
+                // SAFETY: chunks are disjoint.
+                let (x, r) = unsafe { (solution.slice(range.clone()), residual.slice(range.clone())) };
+                let mut sums = [0.0; 2];
+                for (k, i) in range.enumerate() {
+                    x[k] += alpha * p[i];
+                    r[k] -= alpha * q[i];
+                    sums[0] += r[k].dot(inverse[i] * r[k]);
+                    sums[1] += r[k].length_squared();
+                }
+                sums
+            });
+            report.residual = (rr / norm2).sqrt();
+            report.converged = rr <= target2;
+            let beta = next / rz;
+            rz = next;
+            let (inverse, r) = (&self.inverse, &self.residual);
+            let direction = Disjoint::new(&mut self.direction);
+            chunks.each(|_, range| {
+                // SAFETY: chunks are disjoint.
+                let p = unsafe { direction.slice(range.clone()) };
+                for (k, i) in range.enumerate() {
+                    p[k] = inverse[i] * r[i] + beta * p[k];
+                }
+            });
+        }
+        report
+    }
+}

@@ -1,0 +1,127 @@
+//! What changes: everything a rewind or a resumed run needs, for every body.
+
+use crate::contact::Anchor;
+use crate::coordinates::rigid::RigidState;
+use crate::ledger::Row;
+use crate::model::{Body, Coordinates};
+use glam::DVec3;
+use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
+
+/// One body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyState {
+    /// Node positions (m).
+    pub positions: Vec<DVec3>,
+    /// Node velocities (m/s).
+    pub velocities: Vec<DVec3>,
+    /// What the elasticity remembers; shared until it changes.
+    pub memory: Arc<Vec<f64>>,
+    /// Centre, orientation and momenta, for rigid coordinates.
+    pub rigid: Option<RigidState>,
+    /// Where nodes stick to obstacles, by node.
+    pub anchors: Vec<Anchor>,
+    /// Solves left before the iteration is tried again.
+    pub direct_left: u32,
+    /// The account so far.
+    pub row: Row,
+}
+
+impl BodyState {
+    /// A body at its start.
+    pub fn new(body: &Body) -> Self {
+        let positions = body.start_positions();
+        let mass = body.mass();
+        let center = positions.iter().zip(&body.masses).map(|(&x, &m)| x * m).sum::<DVec3>() / mass;
+        let velocities =
+            positions.iter().map(|&x| body.start.velocity + body.start.spin.cross(x - center)).collect::<Vec<_>>();
+        let mut state = Self {
+            rigid: None,
+            positions,
+            velocities,
+            memory: Arc::new(body.elastic.as_ref().map_or(Vec::new(), |e| e.memory())),
+            anchors: Vec::new(),
+            direct_left: 0,
+            row: Row::default(),
+        };
+        state.adopt(body);
+        state
+    }
+
+    /// Makes the state fit the body's coordinates and elasticity, keeping positions and velocities.
+    pub fn adopt(&mut self, body: &Body) {
+        self.rigid = match body.axes.coordinates {
+            Coordinates::Rigid => Some(RigidState::from_nodes(body, &self.positions, &self.velocities)),
+            Coordinates::Nodal => None,
+        };
+        if let Some(rigid) = &self.rigid {
+            rigid.place(body, &mut self.positions, &mut self.velocities);
+        }
+        let memory = body.elastic.as_ref().map_or(Vec::new(), |e| e.memory());
+        if memory.len() != self.memory.len() {
+            self.memory = Arc::new(memory);
+        }
+    }
+
+    /// Copies another state of the same body without allocating.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.positions.clone_from(&other.positions);
+        self.velocities.clone_from(&other.velocities);
+        self.memory.clone_from(&other.memory);
+        self.rigid.clone_from(&other.rigid);
+        self.anchors.clone_from(&other.anchors);
+        self.direct_left = other.direct_left;
+        self.row = other.row;
+    }
+}
+
+/// The clock counts ticks of the largest step over 2^20, so that halved steps add
+/// up without rounding.
+pub const TICKS_PER_STEP: u64 = 1 << 20;
+
+/// Everything that changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Time in ticks.
+    pub ticks: u64,
+    /// Current halvings of the step.
+    pub halvings: u32,
+    /// Good steps since the last halving.
+    pub good: u32,
+    /// Steps taken.
+    pub steps: u64,
+    /// Steps rejected.
+    pub rejected: u64,
+    /// Events done.
+    pub events_done: usize,
+    /// In the order of the model's bodies.
+    pub bodies: Vec<BodyState>,
+}
+
+impl State {
+    /// Copies without allocating.
+    pub fn copy_from(&mut self, other: &Self) {
+        (self.ticks, self.halvings, self.good) = (other.ticks, other.halvings, other.good);
+        (self.steps, self.rejected, self.events_done) = (other.steps, other.rejected, other.events_done);
+        for (mine, theirs) in self.bodies.iter_mut().zip(&other.bodies) {
+            mine.copy_from(theirs);
+        }
+    }
+
+    /// A fingerprint of time, positions, velocities and memory.
+    pub fn hash(&self) -> u128 {
+        let mut hash = Xxh3::new();
+        hash.update(&self.ticks.to_le_bytes());
+        for body in &self.bodies {
+            hash.update(bytemuck::cast_slice(&body.positions));
+            hash.update(bytemuck::cast_slice(&body.velocities));
+            hash.update(bytemuck::cast_slice(&body.memory));
+            if let Some(rigid) = &body.rigid {
+                for value in rigid.numbers() {
+                    hash.update(&value.to_le_bytes());
+                }
+            }
+        }
+        hash.digest128()
+    }
+}

@@ -1,0 +1,590 @@
+//! The world: a model, its state, and the loop that advances it.
+//!
+//! Steps are the largest step halved k times; the clock counts in whole ticks, so
+//! any sequence of steps adds up exactly. Frames sample the motion between two steps
+//! and never change which steps are taken.
+
+use crate::animate::Pose;
+use crate::contact::Anchor;
+use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
+use crate::coordinates::rigid;
+use crate::frame::{BodyFrame, Frame};
+use crate::ledger::{Ledger, Row};
+use crate::model::{Coordinates, Edit, Model, Pin};
+use crate::state::{BodyState, State, TICKS_PER_STEP};
+use glam::DVec3;
+
+/// Why a run cannot go on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("body '{body}' {what} at t = {time:.6} s (step {dt:.3e} s, node {node}); {remedy}")]
+pub struct Failure {
+    /// Which body.
+    pub body: String,
+    /// Which node.
+    pub node: usize,
+    /// When (s).
+    pub time: f64,
+    /// With which step (s).
+    pub dt: f64,
+    /// What happened.
+    pub what: String,
+    /// What to try.
+    pub remedy: String,
+}
+
+/// What one accepted step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Length (s).
+    pub dt: f64,
+    /// Conjugate-gradient iterations, all bodies.
+    pub iterations: usize,
+    /// Largest relative residual of a linear solve.
+    pub residual: f64,
+    /// A direct solver was used.
+    pub direct: bool,
+}
+
+/// How long to play and how often to look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clip {
+    /// Length (s).
+    pub seconds: f64,
+    /// Frames a second.
+    pub fps: f64,
+}
+
+impl Clip {
+    /// Number of frames, both ends included.
+    pub fn frames(&self) -> usize {
+        (self.seconds * self.fps + 1e-9).floor() as usize + 1
+    }
+}
+
+/// After this many good steps a halved step is tried at double length again.
+const GROW_AFTER: u32 = 24;
+
+/// A scene in motion.
+///
+/// ```
+/// use goop::{Axes, Body, Material, Model, Shape, World};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A square metre of rubber, 20 × 20 nodes, held at its corners.
+/// let shape = Shape::rectangle([1.0, 1.0], [20, 20])?;
+/// let corners = shape.corners();
+/// let rubber = Material { young: 1.0e5, thickness: 2.0e-3, ..Material::default() };
+/// let sheet = Body::new("sheet", shape, rubber, Axes::IMPLICIT).pin(&corners);
+/// let mut world = World::new(Model { bodies: vec![sheet], ..Model::default() });
+///
+/// // Let it fall for a second and see how far its middle has sunk.
+/// while world.time() < 1.0 {
+///     world.step()?;
+/// }
+/// let sheet = &world.state().bodies[0];
+/// let lowest = sheet.positions.iter().map(|x| x.y).fold(0.0, f64::min);
+/// assert!(lowest < -0.05, "the sheet sags: {lowest} m");
+/// assert_eq!(sheet.positions[0].y, 0.0); // a corner stays
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct World {
+    model: Model,
+    state: State,
+    /// The state before the last step, for frames in between.
+    before: State,
+    scratch: Vec<Scratch>,
+    before_poses: Vec<Pose>,
+    after_poses: Vec<Pose>,
+    /// Largest relative residual of any solve so far.
+    worst_residual: f64,
+}
+
+impl World {
+    /// Puts every body at its start.
+    pub fn new(model: Model) -> Self {
+        let bodies: Vec<BodyState> = model.bodies.iter().map(BodyState::new).collect();
+        let state = State { ticks: 0, halvings: 0, good: 0, steps: 0, rejected: 0, events_done: 0, bodies };
+        let scratch = model.bodies.iter().map(Scratch::new).collect();
+        let poses: Vec<Pose> = model.obstacles.iter().map(|o| o.motion.at(0.0)).collect();
+        let mut world = Self {
+            before: state.clone(),
+            state,
+            scratch,
+            before_poses: poses.clone(),
+            after_poses: poses,
+            worst_residual: 0.0,
+            model,
+        };
+        world.open_account();
+        world
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Time (s).
+    pub fn time(&self) -> f64 {
+        self.seconds(self.state.ticks)
+    }
+
+    /// Largest relative residual of any linear solve so far.
+    pub fn worst_residual(&self) -> f64 {
+        self.worst_residual
+    }
+
+    fn seconds(&self, ticks: u64) -> f64 {
+        ticks as f64 * (self.model.step.dt / TICKS_PER_STEP as f64)
+    }
+
+    /// Fills in stored energies, from which the account starts.
+    fn open_account(&mut self) {
+        for b in 0..self.model.bodies.len() {
+            self.refresh_stored(b);
+            let row = &mut self.state.bodies[b].row;
+            row.initial = row.stored();
+        }
+        self.before.copy_from(&self.state);
+    }
+
+    /// Recomputes what a body stores now, after a change from outside.
+    fn refresh_stored(&mut self, b: usize) {
+        let time = self.time();
+        let poses: Vec<Pose> = self.model.obstacles.iter().map(|o| o.motion.at(time)).collect();
+        let body = &self.model.bodies[b];
+        let state = &mut self.state.bodies[b];
+        let (x, v) = (&state.positions, &state.velocities);
+        let mut touches = Vec::new();
+        let mut elastic = 0.0;
+        if let Some(elasticity) = &body.elastic {
+            let (mut f, mut g) = (vec![DVec3::ZERO; x.len()], vec![DVec3::ZERO; x.len()]);
+            elastic = elasticity.forces(&state.memory, x, v, &mut f, &mut g);
+            crate::contact::find(&self.model, body, &poses, 0.0, 0.0, x, v, &state.anchors, &mut touches);
+        }
+        nodal::soft_pins(body, time, x, |_, _, energy, _, _| elastic += energy);
+        let row = &mut state.row;
+        row.elastic = elastic;
+        row.friction_energy = touches.iter().map(|t| t.friction_energy).sum();
+        row.contact = touches.iter().map(|t| t.energy).sum::<f64>() + row.friction_energy;
+        row.kinetic = match &state.rigid {
+            Some(rigid) => rigid.kinetic(),
+            None => (0..x.len()).map(|i| 0.5 * body.masses[i] * v[i].length_squared()).sum(),
+        };
+        row.gravitational = -(0..x.len()).map(|i| body.masses[i] * self.model.gravity.dot(x[i])).sum::<f64>();
+        row.contacts = touches.len() as u32;
+        self.scratch[b].invalidate();
+    }
+
+    /// Takes one step: as long as the control allows, or an error that names body,
+    /// node, time and remedy and leaves the state as it was.
+    pub fn step(&mut self) -> Result<StepReport, Failure> {
+        self.do_events();
+        self.before.copy_from(&self.state);
+        loop {
+            let ticks = TICKS_PER_STEP >> self.state.halvings;
+            let dt = self.seconds(ticks);
+            match self.try_step(dt) {
+                Ok(report) => {
+                    self.state.ticks += ticks;
+                    self.state.steps += 1;
+                    self.state.good += 1;
+                    // Grow only where the longer step starts on its own grid, so that steps of
+                    // equal length fall on equal times.
+                    let longer = TICKS_PER_STEP >> self.state.halvings.saturating_sub(1);
+                    if self.state.halvings > 0 && self.state.good >= GROW_AFTER && self.state.ticks % longer == 0 {
+                        self.state.halvings -= 1;
+                        self.state.good = 0;
+                    }
+                    self.worst_residual = self.worst_residual.max(report.residual);
+                    return Ok(report);
+                }
+                Err(mut failure) => {
+                    let (halvings, rejected) = (self.state.halvings, self.state.rejected);
+                    self.state.copy_from(&self.before);
+                    self.scratch.iter_mut().for_each(Scratch::invalidate);
+                    if !self.model.step.adaptive || halvings >= self.model.step.max_halvings.min(20) {
+                        if self.model.step.adaptive {
+                            failure.what += &format!(", still after {halvings} halvings of the step");
+                        }
+                        return Err(failure);
+                    }
+                    self.state.halvings = halvings + 1;
+                    self.state.rejected = rejected + 1;
+                    self.state.good = 0;
+                }
+            }
+        }
+    }
+
+    fn try_step(&mut self, dt: f64) -> Result<StepReport, Failure> {
+        let time = self.time();
+        for (o, obstacle) in self.model.obstacles.iter().enumerate() {
+            // A keyframed obstacle moves by its mean velocity over the step.
+            let (mut before, mut after) = (obstacle.motion.at(time), obstacle.motion.at(time + dt));
+            let velocity = (after.position - before.position) / dt;
+            let mut turn = after.rotation * before.rotation.inverse();
+            if turn.w < 0.0 {
+                turn = -turn;
+            }
+            let spin = turn.to_scaled_axis() / dt;
+            (before.velocity, before.spin, after.velocity, after.spin) = (velocity, spin, velocity, spin);
+            (self.before_poses[o], self.after_poses[o]) = (before, after);
+        }
+        let clock = Clock { time, dt, before: &self.before_poses, after: &self.after_poses };
+        let mut report = StepReport { dt, ..StepReport::default() };
+        for b in 0..self.model.bodies.len() {
+            let body = &self.model.bodies[b];
+            let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
+            let outcome = match body.axes.coordinates {
+                Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
+                Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state),
+            };
+            if let Some(solve) = outcome.solve {
+                report.iterations += solve.iterations;
+                report.residual = report.residual.max(solve.residual);
+                report.direct |= solve.direct;
+            }
+            self.judge(b, dt, &outcome)?;
+        }
+        Ok(report)
+    }
+
+    /// The tests a step has to pass.
+    fn judge(&self, b: usize, dt: f64, outcome: &Outcome) -> Result<(), Failure> {
+        let (body, step) = (&self.model.bodies[b], &self.model.step);
+        let explicit = !body.axes.integrator.implicit() && body.axes.coordinates == Coordinates::Nodal;
+        let shorter = if explicit {
+            format!("use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\"")
+        } else {
+            "use a smaller step.dt".to_owned()
+        };
+        let fail = |node: usize, what: String, remedy: &str| {
+            let (body, time) = (body.name.clone(), self.seconds(self.before.ticks) + dt);
+            Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned() })
+        };
+        if let Some(node) = outcome.not_finite {
+            return fail(node, "has a position that is not a number: the motion diverged".to_owned(), &shorter);
+        }
+        if let Some(solve) = outcome.solve
+            && !solve.converged
+        {
+            let what = format!("was not solved: residual {:.1e} after {} iterations", solve.residual, solve.iterations);
+            return fail(outcome.fastest, what, "use solver.linear = \"auto\", or raise solver.max-iterations");
+        }
+        let size = body.shape.extent();
+        let limit = step.max_displacement.unwrap_or(0.2 * size);
+        if step.adaptive {
+            if outcome.displacement > limit {
+                let what = format!("moves {:.3} m in one step, more than {limit:.3} m", outcome.displacement);
+                return fail(
+                    outcome.fastest,
+                    what,
+                    "raise step.max-displacement if that is meant, or use a smaller step.dt",
+                );
+            }
+            let row = &self.before.bodies[b].row;
+            let has = row.kinetic + row.elastic + row.contact + 1e-3 * body.mass() * self.model.gravity.length() * size;
+            if outcome.created > step.max_energy_jump * has + 1e-12 {
+                let what = format!("gains {:.3e} J from nowhere in one step", outcome.created);
+                return fail(outcome.fastest, what, &shorter);
+            }
+            let range = self
+                .model
+                .obstacles
+                .iter()
+                .filter(|o| !o.removed)
+                .map(|o| o.range.max(o.tolerance))
+                .fold(f64::INFINITY, f64::min);
+            if outcome.depth > range && self.state.halvings < 4 {
+                let what = format!("runs {:.2e} m into an obstacle in one step", outcome.depth);
+                return fail(
+                    outcome.fastest,
+                    what,
+                    "raise the obstacle's stiffness or range, or use a smaller step.dt",
+                );
+            }
+        } else if outcome.displacement > 1e3 * size.max(1.0) {
+            let what = format!("moves {:.2e} m in one step: the motion diverged", outcome.displacement);
+            return fail(outcome.fastest, what, &shorter);
+        }
+        Ok(())
+    }
+
+    fn do_events(&mut self) {
+        let now = self.time() + 1e-9 * self.model.step.dt;
+        while let Some((time, edit)) = self.model.events.get(self.state.events_done) {
+            if *time > now {
+                break;
+            }
+            let edit = edit.clone();
+            self.state.events_done += 1;
+            self.edit(&edit);
+        }
+    }
+
+    /// Changes the model or the state between steps.
+    pub fn edit(&mut self, edit: &Edit) {
+        let time = self.time();
+        let stored: Vec<f64> = self.state.bodies.iter().map(|b| b.row.stored()).collect();
+        match edit {
+            Edit::Pin { body, nodes, stiffness } => {
+                self.hold(*body, nodes, None, *stiffness, false);
+            }
+            Edit::Grab { body, nodes, to, stiffness } => {
+                self.hold(*body, nodes, Some(*to), Some(*stiffness), true);
+            }
+            Edit::Unpin { body, nodes } => {
+                for pin in &mut self.model.bodies[*body].pins {
+                    let keep: Vec<bool> = pin.nodes.iter().map(|n| !nodes.contains(n)).collect();
+                    let mut each = keep.iter();
+                    pin.targets.retain(|_| *each.next().unwrap_or(&true));
+                    let mut each = keep.iter();
+                    pin.nodes.retain(|_| *each.next().unwrap_or(&true));
+                }
+                self.model.bodies[*body].pins.retain(|p| !p.nodes.is_empty());
+            }
+            Edit::Release { body } => self.model.bodies[*body].pins.retain(|p| !p.grab),
+            Edit::Material { body, material } => {
+                self.model.bodies[*body].material = (**material).clone();
+                self.rebuild(*body);
+            }
+            Edit::Axes { body, axes } => {
+                self.model.bodies[*body].axes = *axes;
+                self.rebuild(*body);
+            }
+            Edit::Gravity(gravity) => self.model.gravity = *gravity,
+            Edit::Wind(wind) => self.model.wind = *wind,
+            Edit::AddObstacle(obstacle) => {
+                let pose = obstacle.motion.at(time);
+                self.model.obstacles.push((**obstacle).clone());
+                self.before_poses.push(pose);
+                self.after_poses.push(pose);
+            }
+            Edit::MoveObstacle { obstacle, position } => {
+                let entry = &mut self.model.obstacles[*obstacle];
+                let pose = entry.motion.at(time);
+                entry.motion = crate::animate::Motion::still(*position, pose.rotation);
+                for body in &mut self.state.bodies {
+                    body.anchors.retain(|a: &Anchor| a.obstacle as usize != *obstacle);
+                }
+            }
+            Edit::RemoveObstacle { obstacle } => {
+                self.model.obstacles[*obstacle].removed = true;
+                for body in &mut self.state.bodies {
+                    body.anchors.retain(|a| a.obstacle as usize != *obstacle);
+                }
+            }
+            Edit::Impulse { body, nodes, newton_seconds } => {
+                let model = &self.model.bodies[*body];
+                let state = &mut self.state.bodies[*body];
+                let mass: f64 = nodes.iter().map(|&i| model.masses[i as usize]).sum();
+                for &i in nodes {
+                    let i = i as usize;
+                    let share = *newton_seconds * (model.masses[i] / mass);
+                    match &mut state.rigid {
+                        Some(rigid) => {
+                            rigid.momentum += share;
+                            rigid.angular_momentum += (state.positions[i] - rigid.center).cross(share);
+                        }
+                        None => state.velocities[i] += share / model.masses[i],
+                    }
+                }
+                if let Some(rigid) = &state.rigid {
+                    rigid.place(model, &mut state.positions, &mut state.velocities);
+                }
+            }
+            Edit::Stop { body } => {
+                let state = &mut self.state.bodies[*body];
+                state.velocities.fill(DVec3::ZERO);
+                if let Some(rigid) = &mut state.rigid {
+                    (rigid.momentum, rigid.angular_momentum) = (DVec3::ZERO, DVec3::ZERO);
+                }
+            }
+        }
+        // What an edit adds to or takes from the stored energy came from outside.
+        for b in 0..self.model.bodies.len() {
+            self.refresh_stored(b);
+            let row = &mut self.state.bodies[b].row;
+            row.load_work += row.stored() - stored[b];
+        }
+    }
+
+    fn hold(&mut self, body: usize, nodes: &[u32], to: Option<DVec3>, stiffness: Option<f64>, grab: bool) {
+        let x = &self.state.bodies[body].positions;
+        let targets: Vec<DVec3> = nodes.iter().map(|&i| to.unwrap_or(x[i as usize])).collect();
+        let pivot = targets.iter().sum::<DVec3>() / targets.len().max(1) as f64;
+        let motion = crate::animate::Motion::default();
+        self.model.bodies[body].pins.push(Pin { nodes: nodes.to_vec(), targets, pivot, motion, stiffness, grab });
+    }
+
+    fn rebuild(&mut self, body: usize) {
+        self.model.bodies[body].compile();
+        self.state.bodies[body].adopt(&self.model.bodies[body]);
+        self.scratch[body] = Scratch::new(&self.model.bodies[body]);
+    }
+
+    /// Frames of a clip, stepping in between; ends after the first failure.
+    pub fn play(&mut self, clip: Clip) -> impl Iterator<Item = Result<Frame, Failure>> + '_ {
+        let mut index = 0;
+        let mut failed = false;
+        std::iter::from_fn(move || {
+            if failed || index >= clip.frames() {
+                return None;
+            }
+            let frame = self.frame_at(index as f64 / clip.fps).map(|mut frame| {
+                frame.index = index;
+                frame
+            });
+            index += 1;
+            failed = frame.is_err();
+            Some(frame)
+        })
+    }
+
+    /// Steps until a time is reached, and looks there: between two steps the
+    /// motion is interpolated. Times must not go back behind the last step.
+    pub fn frame_at(&mut self, time: f64) -> Result<Frame, Failure> {
+        let slack = 1e-9 * self.model.step.dt;
+        while self.time() + slack < time {
+            self.step()?;
+        }
+        Ok(self.look(time))
+    }
+
+    /// A frame at a time between the last two states.
+    fn look(&self, time: f64) -> Frame {
+        let (t0, t1) = (self.seconds(self.before.ticks), self.time());
+        let s = if t1 > t0 { ((time - t0) / (t1 - t0)).clamp(0.0, 1.0) } else { 1.0 };
+        // A frame that falls on a step is that step, to the bit.
+        let s = if s > 1.0 - 1e-9 { 1.0 } else { s };
+        let mut frame = Frame { time, ..Frame::default() };
+        let mut total = Ledger::default();
+        for (b, body) in self.model.bodies.iter().enumerate() {
+            let (from, to) = (&self.before.bodies[b], &self.state.bodies[b]);
+            let mut positions = to.positions.clone();
+            let mut velocities = to.velocities.clone();
+            if s < 1.0 {
+                if let (Some(r0), Some(r1)) = (&from.rigid, &to.rigid) {
+                    let mut between = r1.clone();
+                    between.center = r0.center.lerp(r1.center, s);
+                    between.rotation = r0.rotation.slerp(r1.rotation, s);
+                    between.momentum = r0.momentum.lerp(r1.momentum, s);
+                    between.angular_momentum = r0.angular_momentum.lerp(r1.angular_momentum, s);
+                    between.place(body, &mut positions, &mut velocities);
+                } else {
+                    for i in 0..positions.len() {
+                        positions[i] = from.positions[i].lerp(to.positions[i], s);
+                        velocities[i] = from.velocities[i].lerp(to.velocities[i], s);
+                    }
+                }
+            }
+            let row = self.full_row(b, &positions, &velocities);
+            total.add(&row);
+            let mut stretch = vec![0.0; positions.len()];
+            if let Some(elastic) = &body.elastic {
+                elastic.stretch(&to.memory, &positions, &mut stretch);
+            }
+            let pins = body.pins.iter().filter(|p| p.stiffness.is_none());
+            let mass = body.mass();
+            frame.bodies.push(BodyFrame {
+                center: (0..positions.len()).map(|i| body.masses[i] * positions[i]).sum::<DVec3>() / mass,
+                pinned: pins.flat_map(|p| p.nodes.iter().copied()).collect(),
+                stretch,
+                topology_version: 0,
+                row,
+                positions: positions.iter().map(|p| p.as_vec3().to_array()).collect(),
+                velocities: velocities.iter().map(|v| v.as_vec3().to_array()).collect(),
+            });
+            frame.contacts.extend(to.anchors.iter().map(|a| (b as u32, a.node)));
+            for probe in self.model.probes.iter().filter(|p| p.body == b) {
+                let nodes = &probe.nodes;
+                frame.probes.push(if nodes.is_empty() {
+                    frame.bodies[b].center
+                } else {
+                    nodes.iter().map(|&i| positions[i as usize]).sum::<DVec3>() / nodes.len() as f64
+                });
+            }
+        }
+        // Probes were visited by body; put them into the model's order.
+        let mut order: Vec<usize> = (0..self.model.probes.len()).collect();
+        order.sort_by_key(|&p| self.model.probes[p].body);
+        let mut sorted = vec![DVec3::ZERO; order.len()];
+        for (k, &p) in order.iter().enumerate() {
+            sorted[p] = frame.probes[k];
+        }
+        frame.probes = sorted;
+        frame.obstacles = (self.model.obstacles.iter())
+            .map(|o| {
+                let pose = o.motion.at(time);
+                (!o.removed).then_some((pose.position, pose.rotation))
+            })
+            .collect();
+        let springs: f64 =
+            (self.model.bodies.iter()).filter_map(|b| b.elastic.as_ref()).map(|e| e.elements() as f64).sum();
+        total.mean_deformation = if springs > 0.0 { total.deformation / springs } else { 0.0 };
+        frame.ledger = total;
+        frame
+    }
+
+    /// The account with the measures that are only taken for a frame.
+    fn full_row(&self, b: usize, x: &[DVec3], v: &[DVec3]) -> Row {
+        let (body, state) = (&self.model.bodies[b], &self.state.bodies[b]);
+        let mut row = state.row;
+        for i in 0..x.len() {
+            let p = body.masses[i] * v[i];
+            row.momentum += p;
+            row.angular_momentum += x[i].cross(p);
+        }
+        if let Some(elastic) = &body.elastic {
+            let deformation = elastic.deformation(&state.memory, x);
+            row.deformation = deformation.total;
+            row.mean_deformation = deformation.mean;
+            row.worst_stretch = deformation.worst;
+        }
+        row
+    }
+
+    /// The account of one body now, momenta and deformation included.
+    pub fn row(&self, body: usize) -> Row {
+        let state = &self.state.bodies[body];
+        self.full_row(body, &state.positions, &state.velocities)
+    }
+
+    /// The whole scene's account now.
+    pub fn ledger(&self) -> Ledger {
+        let mut total = Ledger::default();
+        (0..self.model.bodies.len()).for_each(|b| total.add(&self.row(b)));
+        total
+    }
+
+    /// Brings every nodal body to rest before t = 0: backward Euler steps that
+    /// start from rest each time and grow while the forces fall. Returns the largest
+    /// remaining force relative to the weight.
+    pub fn settle(&mut self) -> Result<f64, Failure> {
+        let mut worst = 0.0f64;
+        let (saved_events, adaptive) = (std::mem::take(&mut self.model.events), self.model.step.adaptive);
+        for b in 0..self.model.bodies.len() {
+            if self.model.bodies[b].axes.coordinates == Coordinates::Nodal {
+                worst = worst.max(crate::statics::settle(self, b)?);
+            }
+        }
+        self.model.events = saved_events;
+        self.model.step.adaptive = adaptive;
+        for state in &mut self.state.bodies {
+            state.row = Row::default();
+        }
+        self.open_account();
+        Ok(worst)
+    }
+
+    pub(crate) fn parts(&mut self, body: usize) -> (&Model, &mut BodyState, &mut BodyState, &mut Scratch) {
+        (&self.model, &mut self.before.bodies[body], &mut self.state.bodies[body], &mut self.scratch[body])
+    }
+}
