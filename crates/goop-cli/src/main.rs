@@ -1,1 +1,59 @@
-fn main() {}
+//! The `goop` command. `main` reads as the flow: which command, and how it ended.
+
+mod args;
+mod check;
+mod compare;
+mod library;
+mod open;
+mod progress;
+mod run;
+mod scenes;
+mod summary;
+
+use args::{Args, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command ends: the exit codes of the README.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// 0: done.
+    Done,
+    /// 1: the simulation failed; everything before is kept.
+    Failed,
+    /// 2: the input is wrong; nothing was written.
+    Wrong,
+    /// 130: stopped by the user after a whole frame.
+    Interrupted,
+}
+
+impl From<End> for ExitCode {
+    fn from(end: End) -> ExitCode {
+        ExitCode::from(match end {
+            End::Done => 0,
+            End::Failed => 1,
+            End::Wrong => 2,
+            End::Interrupted => 130,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let outcome = match args.command {
+        None => run::default_scene(),
+        Some(Command::Run(run)) => run::run(&run),
+        Some(Command::Check(check)) => check::check(&check),
+        Some(Command::Scenes { name }) => scenes::scenes(name.as_deref()),
+        Some(Command::New(new)) => scenes::new(&new),
+        Some(Command::Schema) => scenes::schema(),
+        Some(Command::Compare(compare)) => compare::compare(&compare),
+    };
+    match outcome {
+        Ok(end) => end.into(),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}

@@ -22,6 +22,17 @@ pub struct Axes {
     pub integrator: Integrator,
 }
 
+/// Why a combination makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The key at fault.
+    pub key: &'static str,
+    /// The reason.
+    pub sentence: String,
+    /// The way out.
+    pub hint: String,
+}
+
 /// Published models that run.
 pub const AVAILABLE: &[Formulation] =
     &[Formulation::Spring, Formulation::MassSpring, Formulation::Implicit, Formulation::Rigid];
@@ -79,8 +90,8 @@ impl Axes {
         }
     }
 
-    /// Why the choices do not go together: a sentence and a way out.
-    pub fn refusal(&self) -> Option<(String, String)> {
+    /// Why the choices do not go together.
+    pub fn refusal(&self) -> Option<Refusal> {
         let (energy, integrator) = (self.elasticity.word(), self.integrator.word());
         let (good_energy, energies, good_integrator, integrators) = match self.coordinates {
             Coordinates::Nodal => (
@@ -117,7 +128,8 @@ impl Axes {
                 _ => "this energy is not quadratic in the displacement from a rigid frame",
             };
             let sentence = format!("elasticity \"{energy}\" does not go with {coordinates} coordinates: {reason}");
-            return Some((sentence, format!("with {coordinates} coordinates take elasticity {energies}")));
+            let hint = format!("with {coordinates} coordinates take elasticity {energies}");
+            return Some(Refusal { key: "elasticity", sentence, hint });
         }
         if !good_integrator {
             let reason = match (self.coordinates, self.integrator) {
@@ -128,7 +140,8 @@ impl Axes {
                 _ => "the modes of a part have no such step",
             };
             let sentence = format!("integrator \"{integrator}\" does not go with {coordinates} coordinates: {reason}");
-            return Some((sentence, format!("with {coordinates} coordinates take integrator {integrators}")));
+            let hint = format!("with {coordinates} coordinates take integrator {integrators}");
+            return Some(Refusal { key: "integrator", sentence, hint });
         }
         None
     }

@@ -1,14 +1,22 @@
-//! Scene files: text to a checked scene.
+//! Scene files: text to a checked scene to a model; mesh readers; diagnostics.
 //!
 //! `scene` is plain data. `read` turns text into it and reports every fault with
-//! its place; `save` writes it back; `schema` describes the text to editors.
+//! its place; `build` makes the model; `save` writes it back; `schema` describes the
+//! text to editors.
 
 pub mod axes;
+pub mod build;
+pub mod mesh;
 pub mod presets;
 pub mod read;
 pub mod reader;
+mod save;
 pub mod scene;
+pub mod schema;
+pub mod select;
 
+pub use build::{BuildFault, Built, Resolved};
 pub use read::Loaded;
-pub use reader::{Fault, Faults, Place, Warning};
+pub use reader::{Fault, Faults, Origin, Place, Warning};
 pub use scene::Scene;
+pub use schema::schema;

@@ -17,7 +17,8 @@ pub use topology::{Axis, Topology};
 use std::path::{Path, PathBuf};
 
 use crate::reader::{
-    Fault, Faults, Inputs, Node, Place, Range, Reader, Source, Sources, Table, Warning, apply_set, gather, number,
+    Fault, Faults, Inputs, Node, Origin, Place, Range, Reader, Source, Sources, Table, Warning, apply_set, gather,
+    number,
 };
 use crate::scene::{Camera, Clip, Scene, Shape, Step, World};
 use event::Cast;
@@ -34,6 +35,8 @@ pub struct Loaded {
     pub inputs: Vec<(PathBuf, String)>,
     /// Folder of the scene file: mesh files are relative to it.
     pub folder: PathBuf,
+    /// The texts, to place what is found later.
+    pub origin: Origin,
 }
 
 impl Scene {
@@ -46,7 +49,19 @@ impl Scene {
     pub fn parse_with(text: &str, name: &str, sets: &[String]) -> Result<(Scene, Vec<Warning>), Faults> {
         let (mut sources, main) = single(text.to_string(), name);
         let (tree, faults, _) = gather(&mut sources, main, None, None);
-        finish(sources, tree, faults, sets, None).map(|(scene, warnings, _)| (scene, warnings))
+        finish(sources, tree, faults, sets, None).map(|(scene, warnings, _, _)| (scene, warnings))
+    }
+
+    /// Reads a scene that is not in a file, changed by `--set` arguments; mesh files
+    /// it may name are looked for in `folder`.
+    pub fn load_text(text: &str, name: &str, sets: &[String], folder: &Path) -> Result<Loaded, Faults> {
+        let hash = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
+        let (mut sources, main) = single(text.to_string(), name);
+        let (tree, faults, _) = gather(&mut sources, main, None, None);
+        let (scene, warnings, meshes, origin) = finish(sources, tree, faults, sets, Some(folder))?;
+        let mut inputs = vec![(PathBuf::from(name), hash)];
+        inputs.extend(meshes);
+        Ok(Loaded { scene, warnings, inputs, folder: folder.to_path_buf(), origin })
     }
 
     /// Reads a scene file and all it includes.
@@ -66,11 +81,11 @@ impl Scene {
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let (mut sources, main) = single(text, &name);
         let (tree, faults, included) = gather(&mut sources, main, Some(&folder), Some(path.to_path_buf()));
-        let (scene, warnings, meshes) = finish(sources, tree, faults, sets, Some(&folder))?;
+        let (scene, warnings, meshes, origin) = finish(sources, tree, faults, sets, Some(&folder))?;
         let mut inputs = vec![(path.to_path_buf(), hash)];
         inputs.extend(included);
         inputs.extend(meshes);
-        Ok(Loaded { scene, warnings, inputs, folder })
+        Ok(Loaded { scene, warnings, inputs, folder, origin })
     }
 }
 
@@ -87,11 +102,11 @@ fn finish(
     mut faults: Vec<Fault>,
     sets: &[String],
     folder: Option<&Path>,
-) -> Result<(Scene, Vec<Warning>, Inputs), Faults> {
+) -> Result<(Scene, Vec<Warning>, Inputs, Origin), Faults> {
     let Some(mut tree) = tree else { return Err(Faults(faults)) };
     for argument in sets {
         if let Err(fault) = apply_set(&mut tree, argument, &mut sources) {
-            faults.push(fault);
+            faults.push(*fault);
         }
     }
     let reader = Reader::new(&sources);
@@ -106,7 +121,7 @@ fn finish(
     let (found, warnings) = reader.finish();
     faults.extend(found);
     match scene {
-        Some(scene) if faults.is_empty() => Ok((scene, warnings, meshes)),
+        Some(scene) if faults.is_empty() => Ok((scene, warnings, meshes, Origin::new(sources, tree))),
         _ => Err(Faults(faults)),
     }
 }

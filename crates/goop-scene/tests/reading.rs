@@ -69,3 +69,85 @@ fn a_bad_set_names_the_argument_and_suggests() {
         assert_eq!(text.matches("error:").count(), 1, "{text}");
     }
 }
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder for the file");
+        std::fs::write(path, text).expect("a file for the test");
+    }
+    folder
+}
+
+const BODY: &str = "formulation = \"implicit\"\nshape.line = { size = 1, nodes = 5 }\n";
+
+/// Catches an include that wins over its includer, or that loses bodies.
+#[test]
+fn included_tables_are_merged_and_lists_joined() {
+    let part = format!("include = [\"../base.toml\"]\n[[body]]\nname = \"a\"\n{BODY}[clip]\nseconds = 7\nfps = 50\n");
+    let main = format!("include = [\"parts/part.toml\"]\n[[body]]\nname = \"b\"\n{BODY}[clip]\nseconds = 2\n");
+    let base = "format = 1\n[world]\ngravity = [0, -1, 0]\n[clip]\nfps = 10\n";
+    let folder = folder(&[("main.toml", &main), ("parts/part.toml", &part), ("base.toml", base)]);
+    let loaded = Scene::load(folder.path().join("main.toml")).unwrap_or_else(|faults| panic!("{faults}"));
+    let scene = loaded.scene;
+    assert_eq!(scene.body.iter().map(|body| body.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!((scene.clip.seconds, scene.clip.fps), (2.0, 50.0));
+    assert_eq!(scene.world.gravity, [0.0, -1.0, 0.0]);
+    let names: Vec<_> = loaded.inputs.iter().map(|(path, _)| path.file_name().expect("a name").to_owned()).collect();
+    assert_eq!(names, ["main.toml", "part.toml", "base.toml"]);
+    assert!(loaded.inputs.iter().all(|(_, hash)| hash.len() == 32));
+}
+
+/// Catches a mesh that is looked for beside the wrong file, and inputs without a hash.
+#[test]
+fn a_mesh_is_found_beside_the_file_that_names_it() {
+    let part = "[[body]]\nname = \"a\"\nformulation = \"implicit\"\nshape.mesh = { file = \"../meshes/a.obj\" }\n";
+    let main = "include = [\"parts/part.toml\"]\nformat = 1\n";
+    let folder = folder(&[("main.toml", main), ("parts/part.toml", part), ("meshes/a.obj", "v 0 0 0\n")]);
+    let loaded = Scene::load(folder.path().join("main.toml")).unwrap_or_else(|faults| panic!("{faults}"));
+    assert_eq!(loaded.scene.body[0].shape, Shape::Mesh { file: "meshes/a.obj".into(), weld: true });
+    assert_eq!(loaded.folder, folder.path());
+    let (path, hash) = &loaded.inputs[2];
+    assert!(path.ends_with("meshes/a.obj"));
+    assert_eq!(*hash, format!("{:032x}", xxhash_rust::xxh3::xxh3_128(b"v 0 0 0\n")));
+}
+
+/// Catches a crash, or silence, when the scene itself cannot be read.
+#[test]
+fn a_scene_that_is_not_there_or_not_text_is_a_fault() {
+    let folder = folder(&[]);
+    let faults = Scene::load(folder.path().join("none.toml")).expect_err("no such file");
+    assert!(faults.to_string().contains("there is no such file"), "{faults}");
+    let faults = Scene::load(folder.path()).expect_err("a folder");
+    assert!(faults.to_string().contains("not a file"), "{faults}");
+    let path = folder.path().join("bytes.toml");
+    std::fs::write(&path, b"format = 1\n\xff\n").expect("a file for the test");
+    let faults = Scene::load(&path).expect_err("not text");
+    assert!(faults.to_string().contains("byte 11 is not UTF-8"), "{faults}");
+}
+
+/// Catches a fault where a warning is enough, and the other way round.
+#[test]
+fn what_comes_after_the_clip_is_a_warning() {
+    let text = format!(
+        "format = 1\n[clip]\nseconds = 1\n[[body]]\nname = \"a\"\n{BODY}[[body.pin]]\nat = \"rim\"\n\
+         key = [{{ time = 0 }}, {{ time = 2 }}, {{ time = 3 }}]\n[[event]]\ntime = 1.5\nstop = {{ body = \"a\" }}\n"
+    );
+    let (_, warnings) = Scene::parse(&text, "late").unwrap_or_else(|faults| panic!("{faults}"));
+    let places: Vec<_> = warnings.iter().map(|warning| (warning.place.line, warning.place.column)).collect();
+    assert_eq!(places, [(10, 31), (12, 8)]);
+    assert!(warnings[1].block("warning").starts_with("warning: `event[0].time` (1.5 s) is after the end"));
+}
+
+/// Catches a preset outside the ranges that the reader allows.
+#[test]
+fn every_preset_can_be_written_out_by_hand() {
+    for preset in goop_scene::presets::presets() {
+        let text = format!("format = 1\n[[body]]\nname = \"a\"\n{BODY}[body.material]\npreset = \"{}\"\n", preset.name);
+        let (scene, _) = Scene::parse(&text, preset.name).unwrap_or_else(|faults| panic!("{faults}"));
+        assert_eq!(scene.body[0].material.young, preset.young);
+        let (again, _) = Scene::parse(&scene.to_toml(), preset.name).unwrap_or_else(|faults| panic!("{faults}"));
+        assert_eq!(again, scene);
+    }
+}

@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod material;
 pub mod model;
 pub mod parallel;
+pub mod preflight;
 pub mod shape;
 pub mod solve;
 pub mod state;

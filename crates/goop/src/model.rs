@@ -311,6 +311,7 @@ impl Default for StepSettings {
 
 /// A change between steps.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // of the fields: bodies, nodes and obstacles by number
 pub enum Edit {
     /// Hold nodes where they are.
     Pin { body: usize, nodes: Vec<u32>, stiffness: Option<f64> },

@@ -42,11 +42,10 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
     };
     if let Some(axes) = body.axes()
         && axes.not_yet().is_none()
-        && let Some((sentence, hint)) = axes.refusal()
+        && let Some(refusal) = axes.refusal()
     {
-        let at = ["integrator", "elasticity", "coordinates", "formulation"];
-        let at = at.into_iter().find(|name| table.get(name).is_some()).unwrap_or("formulation");
-        table.fault(at, sentence, hint);
+        let key = if table.get(refusal.key).is_some() { refusal.key } else { "formulation" };
+        table.fault(key, refusal.sentence, refusal.hint);
     }
     ReadBody { body, grid }
 }

@@ -126,10 +126,7 @@ const RAW: [(&str, Range); 5] =
 const WORLD: [(&str, Range); 2] = [("gravity", ACCELERATION), ("wind", SPEED)];
 
 fn parameter(table: &Table<'_>, cast: &Cast<'_>) -> Option<Edit> {
-    let body = match table.get("body") {
-        Some(_) => Some(table.take_text("body").and_then(|name| cast.named(table, name))),
-        None => None,
-    };
+    let body = table.get("body").map(|_| table.take_text("body").and_then(|name| cast.named(table, name)));
     let key = table.need_text("key");
     table.need("value");
     let key = key?;

@@ -96,7 +96,7 @@ fn counts<const N: usize>(table: &Table<'_>, low: [u32; N]) -> Option<[u32; N]> 
     let node = &table.need("nodes")?.node;
     let (path, key) = (table.at("nodes"), table.key("nodes"));
     let most = MAX_BODY_NODES as u32;
-    if let Value::Integer(_) = node.value {
+    if !matches!(node.value, Value::Array(_)) {
         let least = low.iter().copied().max().unwrap_or(2);
         return table.reader.count(node, &path, key, least, most).map(|count| [count; N]);
     }

@@ -48,7 +48,7 @@ impl Gather<'_> {
         let mut tree = match parse_tree(self.sources, source) {
             Ok(tree) => tree,
             Err(fault) => {
-                self.faults.push(fault);
+                self.faults.push(*fault);
                 return None;
             }
         };
@@ -108,9 +108,13 @@ impl Gather<'_> {
             self.fault(span, message, "take it out of one of the `include` lists");
             return None;
         }
-        if self.open.len() > MAX_DEPTH || self.inputs.len() >= MAX_FILES {
-            let message = format!("includes go deeper than {MAX_DEPTH} files, or there are over {MAX_FILES} of them");
+        if self.open.len() > MAX_DEPTH {
+            let message = format!("includes go deeper than {MAX_DEPTH} files");
             self.fault(span, message, "include the files directly from the scene");
+            return None;
+        }
+        if self.inputs.len() >= MAX_FILES {
+            self.fault(span, format!("more than {MAX_FILES} files are included"), "join some of them");
             return None;
         }
         match read_text(&full) {

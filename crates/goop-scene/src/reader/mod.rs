@@ -7,6 +7,7 @@
 mod fault;
 mod include;
 mod key;
+mod locate;
 mod range;
 mod set;
 mod source;
@@ -16,6 +17,7 @@ mod words;
 
 pub use fault::{Fault, Faults, Place, Warning};
 pub use key::{Key, key, need};
+pub use locate::Origin;
 pub use range::{Range, number};
 pub use set::apply_set;
 pub use source::{Source, Sources, Span};

@@ -15,14 +15,12 @@ use super::tree::{Entry, Node, Value, parse_tree};
 use super::words::suggestion;
 
 /// Changes the tree. The fault names the argument as its place.
-pub fn apply_set(tree: &mut Node, argument: &str, sources: &mut Sources) -> Result<(), Fault> {
+pub fn apply_set(tree: &mut Node, argument: &str, sources: &mut Sources) -> Result<(), Box<Fault>> {
     let name = format!("--set {argument}");
     let source = sources.add(Source { name, text: argument.to_string(), folder: PathBuf::new() });
-    let problem = |sources: &Sources, start: usize, end: usize, message: String, hint: String| Fault {
-        place: sources.place(Span { source, start, end }),
-        path: argument.split('=').next().unwrap_or_default().to_string(),
-        message,
-        hint,
+    let problem = |sources: &Sources, start: usize, end: usize, message: String, hint: String| {
+        let path = argument.split('=').next().unwrap_or_default().to_string();
+        Box::new(Fault { place: sources.place(Span { source, start, end }), path, message, hint })
     };
     let Some(equals) = argument.find('=') else {
         let hint = "write it as path=value; for example `--set clip.seconds=2`".to_string();
@@ -66,7 +64,7 @@ fn segments(path: &str) -> Vec<Segment<'_>> {
 }
 
 /// The value after `=`: TOML, or else a bare word taken as a string.
-fn value(argument: &str, from: usize, source: usize, sources: &Sources) -> Result<Node, Fault> {
+fn value(argument: &str, from: usize, source: usize, sources: &Sources) -> Result<Node, Box<Fault>> {
     const LEAD: &str = "v = ";
     let text = &argument[from..];
     let mut scratch = Sources::default();
@@ -86,12 +84,12 @@ fn value(argument: &str, from: usize, source: usize, sources: &Sources) -> Resul
     if word.starts_with(char::is_alphabetic) && word.chars().all(bare) {
         return Ok(Node { span: whole, value: Value::Text(word.to_string()) });
     }
-    Err(Fault {
+    Err(Box::new(Fault {
         place: sources.place(whole),
         path: argument[..from - 1].to_string(),
         message: format!("`{word}` is not a value"),
         hint: "a number, true, a word, \"text\" or a list such as [0, -9.81, 0]; quote it for the shell".into(),
-    })
+    }))
 }
 
 fn shift(node: &mut Node, source: usize, moved: &dyn Fn(usize) -> usize) {

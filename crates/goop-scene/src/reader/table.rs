@@ -45,11 +45,6 @@ impl<'a> Reader<'a> {
         Fault { place: self.sources.place(span), path: path.to_string(), message, hint }
     }
 
-    /// Whether anything is wrong so far.
-    pub fn fault_count(&self) -> usize {
-        self.faults.borrow().len()
-    }
-
     /// Faults and warnings in the order of the text.
     pub fn finish(self) -> (Vec<Fault>, Vec<Warning>) {
         let sorted = |mut list: Vec<(Span, Fault)>| {

@@ -66,7 +66,7 @@ impl Node {
 }
 
 /// Parses one text. The fault of a text that is not TOML has line and column.
-pub fn parse_tree(sources: &Sources, source: usize) -> Result<Node, Fault> {
+pub fn parse_tree(sources: &Sources, source: usize) -> Result<Node, Box<Fault>> {
     let text = sources.get(source).map_or("", |source| source.text.as_str());
     let whole = Span { source, start: 0, end: 0 };
     match Document::parse(text) {
@@ -74,27 +74,35 @@ pub fn parse_tree(sources: &Sources, source: usize) -> Result<Node, Fault> {
         Err(error) => {
             let range = error.span().unwrap_or(0..0);
             let span = Span { source, start: range.start, end: range.end };
-            let message = error.message().lines().collect::<Vec<_>>().join(" ");
-            let hint = syntax_hint(&message).to_string();
-            Err(Fault { place: sources.place(span), path: String::new(), message, hint })
+            let (message, hint) = syntax(error.message(), range.is_empty());
+            Err(Box::new(Fault { place: sources.place(span), path: String::new(), message, hint: hint.into() }))
         }
     }
 }
 
-/// A way out for the usual slips.
-fn syntax_hint(message: &str) -> &'static str {
-    if message.contains("duplicate key") {
+/// The message on one line, with a way out for the usual slips. Nothing where
+/// something was wanted is said as such.
+fn syntax(message: &str, nothing: bool) -> (String, &'static str) {
+    let line = message.lines().collect::<Vec<_>>().join(" ");
+    let hint = if message.contains("must be quoted") && nothing {
+        return ("a value is missing after `=`".into(), "write `key = value`, or remove the line");
+    } else if message.contains("must be quoted") {
+        return ("this is not a number, true or false, nor a string in quotes".into(), QUOTES);
+    } else if message.contains("duplicate key") {
         "a key may stand only once in a table; rename or remove one of the two"
     } else if message.contains("string") {
-        "strings stand in double quotes on one line: name = \"sheet\""
+        QUOTES
     } else if message.contains("array") {
         "lists stand in square brackets with commas: gravity = [0.0, -9.81, 0.0]"
     } else if message.contains("table") {
         "tables begin with [name], lists of tables with [[name]], on a line of their own"
     } else {
         "a line is `key = value`, with strings in double quotes; everything after # is a comment"
-    }
+    };
+    (line, hint)
 }
+
+const QUOTES: &str = "strings stand in double quotes on one line: name = \"sheet\"";
 
 fn entries(table: &dyn TableLike, parent: Span) -> Vec<Entry> {
     let mut list = Vec::with_capacity(table.len());

@@ -13,7 +13,11 @@ pub trait Word: Copy + PartialEq + 'static {
 
 /// The word nearest to a wrong one, if one is near enough to be meant.
 pub fn nearest<'a>(wrong: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = |word: &str| word.to_lowercase().replace('_', "-");
+    // Case, underscores and the plural of lists are the likeliest slips.
+    let plain = |word: &str| {
+        let word = word.to_lowercase().replace('_', "-");
+        word.strip_suffix("ies").map(|stem| format!("{stem}y")).unwrap_or(word)
+    };
     let wrong = plain(wrong);
     if wrong.chars().count() > 64 {
         return None;
@@ -45,6 +49,7 @@ mod tests {
         let words = ["young", "density", "max-halvings"];
         assert_eq!(nearest("yuong", words), Some("young"));
         assert_eq!(nearest("max_halvings", words), Some("max-halvings"));
+        assert_eq!(nearest("bodies", ["obstacle", "body"]), Some("body"));
         assert_eq!(nearest("colour", words), None);
         assert_eq!(nearest("", ["a"]), None);
         assert!(suggestion("colour", "keys here", words).contains("young, density"));

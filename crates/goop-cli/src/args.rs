@@ -1,0 +1,143 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Animate deformable bodies: a scene file in, a moving body out.
+#[derive(Debug, Parser)]
+#[command(
+    name = "goop",
+    version,
+    after_help = "Without a command, goop runs its default scene into out/.\nExit codes: 0 done, 1 the simulation failed, 2 the input is wrong, 130 interrupted."
+)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a scene and write its frames
+    Run(Run),
+    /// Look at a scene before running it: masses, frequencies, sag, stable step, cost
+    Check(Check),
+    /// List the scenes in the binary, or print one to be edited
+    Scenes {
+        /// Print this scene
+        name: Option<String>,
+    },
+    /// Write a small scene file to start from
+    New(New),
+    /// Print a JSON schema of the scene file, for editors
+    Schema,
+    /// Run one scene under several formulations or integrators and compare them on a page
+    Compare(Compare),
+}
+
+/// Which scene, and changes to it.
+#[derive(Debug, clap::Args)]
+pub struct SceneArgs {
+    /// A scene file, or the name of a built-in scene (see `goop scenes`)
+    pub scene: String,
+    /// Change a value, such as body.sheet.material.young=1e5
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Threads; results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// `goop run`
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Folder for the results [default: out/<scene>]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Write only these frames, such as 0..48 (both ends included)
+    #[arg(long, value_name = "A..B", value_parser = frames)]
+    pub frames: Option<Frames>,
+    /// Format of the frames
+    #[arg(long, value_enum, default_value_t = Format::Ply)]
+    pub format: Format,
+    /// End with one JSON object on one line
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no summary
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Formats of frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Binary PLY with velocity and stretch
+    Ply,
+    /// Wavefront OBJ
+    Obj,
+    /// No frames, only tables
+    None,
+}
+
+/// `goop check`
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// End with one JSON object on one line
+    #[arg(long)]
+    pub json: bool,
+    /// Only what is wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `goop new`
+#[derive(Debug, clap::Args)]
+pub struct New {
+    /// The file to write; it must not exist
+    #[arg(default_value = "scene.toml")]
+    pub file: PathBuf,
+    /// Start from this built-in scene instead of the smallest
+    #[arg(long, value_name = "NAME")]
+    pub from: Option<String>,
+}
+
+/// `goop compare`
+#[derive(Debug, clap::Args)]
+pub struct Compare {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Formulations (spring, mass-spring, implicit, rigid) or integrators, comma separated
+    #[arg(long, value_delimiter = ',', default_value = "spring,implicit,implicit-midpoint")]
+    pub formulations: Vec<String>,
+    /// The page to write [default: out/<scene>-compare.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// A range of frames, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frames {
+    /// First frame.
+    pub first: usize,
+    /// Last frame.
+    pub last: usize,
+}
+
+fn frames(text: &str) -> Result<Frames, String> {
+    let wrong = || format!("'{text}' is not a range of frames: write it as 0..48");
+    let (first, last) = text.split_once("..").ok_or_else(wrong)?;
+    let first = if first.is_empty() { 0 } else { first.trim().parse().map_err(|_| wrong())? };
+    let last = if last.is_empty() { usize::MAX } else { last.trim().parse().map_err(|_| wrong())? };
+    if first > last {
+        return Err(format!("the range {text} is empty: the first frame comes after the last"));
+    }
+    Ok(Frames { first, last })
+}

@@ -1,0 +1,79 @@
+//! The scenes in the binary: `scenes/` smallest first, then those that redo a
+//! figure of a paper.
+
+/// A built-in scene.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name: kebab-case, papers' scenes with the key of the paper in front.
+    pub name: &'static str,
+    /// The file.
+    pub text: &'static str,
+}
+
+macro_rules! scenes {
+    ($($name:literal => $file:literal),* $(,)?) => {
+        &[$(Entry { name: $name, text: include_str!(concat!("../../../", $file)) }),*]
+    };
+}
+
+/// All of them.
+pub const SCENES: &[Entry] = scenes! {
+    "swinging-string" => "scenes/swinging-string.toml",
+    "four-corners" => "scenes/four-corners.toml",
+};
+
+/// What `goop` alone runs.
+pub const DEFAULT: &str = "four-corners";
+
+/// What `goop new` starts from.
+pub const SMALLEST: &str = "swinging-string";
+
+/// A scene by its name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    SCENES.iter().find(|s| s.name == name)
+}
+
+/// The scene's one-line title.
+pub fn title(entry: &Entry) -> &'static str {
+    let line = entry.text.lines().find_map(|l| l.strip_prefix("title = ")).unwrap_or("");
+    line.trim().trim_matches('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// Catches a scene file that was forgotten in the binary, and one that is broken.
+    #[test]
+    fn every_scene_file_is_built_in_has_a_title_and_builds() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut files = BTreeSet::new();
+        let mut folders = vec![root.join("scenes"), root.join("papers")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|e| e == "toml") {
+                    files.insert(std::fs::read_to_string(path).unwrap());
+                }
+            }
+        }
+        let built_in: BTreeSet<String> = SCENES.iter().map(|s| s.text.to_owned()).collect();
+        assert_eq!(files.len(), SCENES.len());
+        assert!(files == built_in);
+        for scene in SCENES {
+            assert!(
+                scene.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+                "{}",
+                scene.name
+            );
+            assert!(!title(scene).is_empty(), "{} has no title", scene.name);
+            let loaded = crate::open::load(scene.name, &[]).unwrap_or_else(|faults| panic!("{faults}"));
+            assert!(loaded.warnings.is_empty(), "{}: {:?}", scene.name, loaded.warnings);
+            crate::open::build(&loaded).unwrap_or_else(|faults| panic!("{faults}"));
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! `goop run`: frames to files, and a word on how it went.
+
+use crate::args::{Format, Run, SceneArgs};
+use crate::open::{self, Opened};
+use crate::progress;
+use crate::summary::Figures;
+use crate::{End, library};
+use anyhow::Result;
+use goop::{Clip, World};
+use goop_output::{
+    BodyEntry, BodyMesh, Manifest, ObjSequence, PlySequence, Probes, RunFolder, Sink, Stats, Status, Timing,
+};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// `goop` alone: the default scene, and what to try next.
+pub fn default_scene() -> Result<End> {
+    let name = library::DEFAULT;
+    println!("Running the built-in scene '{name}' (any other: goop run NAME; `goop scenes` lists them).");
+    let scene = SceneArgs { scene: name.to_owned(), set: Vec::new(), threads: None };
+    let args = Run { scene, output: None, frames: None, format: Format::Ply, json: false, quiet: false };
+    let end = run(&args)?;
+    if end == End::Done {
+        println!("\nTry next:");
+        println!("  goop scenes {name} > my.toml     the scene, to be edited");
+        println!("  goop check my.toml               what it will do, before it runs");
+        println!("  goop run my.toml --set clip.seconds=2");
+        println!("  goop compare {name} --formulations spring,implicit,implicit-midpoint");
+    }
+    Ok(end)
+}
+
+/// `goop run`
+pub fn run(args: &Run) -> Result<End> {
+    open::use_threads(&args.scene);
+    let opened = match open::open(&args.scene) {
+        Ok(opened) => opened,
+        Err(faults) => {
+            open::refuse(&faults, args.json);
+            return Ok(End::Wrong);
+        }
+    };
+    if !args.quiet {
+        warn(&opened);
+    }
+    let clip = Clip { seconds: opened.loaded.scene.clip.seconds, fps: opened.loaded.scene.clip.fps };
+    let last = clip.frames() - 1;
+    if let Some(frames) = args.frames
+        && frames.first > last
+    {
+        eprintln!("error: --frames begins at {}, and the last frame of the clip is {last}", frames.first);
+        eprintln!(
+            "  = help: the clip has {} s at {} frames a second; choose frames from 0 to {last}",
+            clip.seconds, clip.fps
+        );
+        return Ok(End::Wrong);
+    }
+    let path = args.output.clone().unwrap_or_else(|| Path::new("out").join(&opened.name));
+    let folder = match RunFolder::create(&path) {
+        Ok(folder) => folder,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return Ok(End::Wrong);
+        }
+    };
+    simulate(args, &opened, &folder, clip)
+}
+
+fn warn(opened: &Opened) {
+    for warning in &opened.loaded.warnings {
+        eprint!("{}", warning.block("warning"));
+    }
+    for warning in &opened.built.warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
+fn simulate(args: &Run, opened: &Opened, folder: &RunFolder, clip: Clip) -> Result<End> {
+    // Ctrl-C ends the run after the frame it is in. A second handler cannot be set, and need not be.
+    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
+    let (clock, started) =
+        (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64()));
+    let mut manifest = manifest(opened, args, clip);
+    folder.write_manifest(&manifest)?;
+    goop_output::whole::write(&folder.path().join("scene.toml"), opened.loaded.scene.to_toml().as_bytes())?;
+    let mut sinks = sinks(folder.path(), opened, args.format)?;
+    let last = args.frames.map_or(clip.frames() - 1, |f| f.last.min(clip.frames() - 1));
+    let first = args.frames.map_or(0, |f| f.first);
+
+    let bar = progress::bar(last + 1, args.quiet);
+    let (mut figures, mut timing) = (Figures::default(), Timing { started_unix_seconds: started, ..Timing::default() });
+    let mut failure = None;
+    let mut world = match open::world(opened) {
+        Ok(world) => world,
+        Err(error) => return fail_before(folder, manifest, &error.to_string(), args),
+    };
+    let mut before = clock.elapsed().as_secs_f64();
+    for frame in world.play(clip).take(last + 1) {
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(error) => {
+                failure = Some(error.to_string());
+                break;
+            }
+        };
+        figures.see(&frame);
+        let writing = Instant::now();
+        if frame.index >= first {
+            for sink in &mut sinks {
+                sink.write(&frame)?;
+            }
+            figures.frames += 1;
+        }
+        timing.output_seconds += writing.elapsed().as_secs_f64();
+        let now = clock.elapsed().as_secs_f64();
+        timing.frame_seconds.push(now - before);
+        before = now;
+        bar.set_message(format!("t = {:.2} s", frame.time));
+        bar.set_position(frame.index as u64 + 1);
+        if INTERRUPTED.load(Ordering::SeqCst) {
+            break;
+        }
+    }
+    for sink in &mut sinks {
+        sink.finish()?;
+    }
+    bar.finish_and_clear();
+
+    let interrupted = INTERRUPTED.load(Ordering::SeqCst);
+    let (status, word, end) = match (&failure, interrupted) {
+        (Some(_), _) => (Status::Failed, "failed", End::Failed),
+        (None, true) => (Status::Interrupted, "interrupted", End::Interrupted),
+        (None, false) => (Status::Done, "done", End::Done),
+    };
+    timing.wall_seconds = clock.elapsed().as_secs_f64();
+    timing.sim_seconds = world.time();
+    timing.seconds_per_second = if world.time() > 0.0 { timing.wall_seconds / world.time() } else { 0.0 };
+    timing.threads = rayon::current_num_threads();
+    manifest.status = status;
+    manifest.message = failure.clone();
+    manifest.frames = figures.frames;
+    manifest.state_hash = Some(format!("{:032x}", world.state().hash()));
+    folder.write_manifest(&manifest)?;
+    folder.write_timing(&timing)?;
+
+    if let Some(sentence) = &failure {
+        eprintln!("error: {sentence}");
+        eprintln!("  = help: the {} frames before it are in {}", figures.frames, folder.path().display());
+    }
+    if args.json {
+        let mut object = figures.json(word, &world, timing.wall_seconds);
+        object["output"] = folder.path().display().to_string().into();
+        if let Some(sentence) = failure {
+            object["message"] = sentence.into();
+        }
+        println!("{object}");
+    } else if !args.quiet {
+        tell(&figures, &world, folder.path(), &timing, word);
+    }
+    Ok(end)
+}
+
+fn fail_before(folder: &RunFolder, mut manifest: Manifest, sentence: &str, args: &Run) -> Result<End> {
+    manifest.status = Status::Failed;
+    manifest.message = Some(sentence.to_owned());
+    folder.write_manifest(&manifest)?;
+    eprintln!("error: while settling: {sentence}");
+    if args.json {
+        println!("{}", serde_json::json!({ "status": "failed", "frames": 0, "message": sentence }));
+    }
+    Ok(End::Failed)
+}
+
+fn manifest(opened: &Opened, args: &Run, clip: Clip) -> Manifest {
+    let bodies = opened.built.model.bodies.iter();
+    Manifest {
+        scene: opened.name.clone(),
+        format: format!("{:?}", args.format).to_lowercase(),
+        fps: clip.fps,
+        seconds: clip.seconds,
+        bodies: bodies.map(|b| BodyEntry { name: b.name.clone(), nodes: b.len(), mass: b.mass() }).collect(),
+        input_hashes: (opened.loaded.inputs.iter())
+            .map(|(path, hash)| {
+                (path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into()), hash.clone())
+            })
+            .collect(),
+        ..Manifest::default()
+    }
+}
+
+fn sinks(folder: &Path, opened: &Opened, format: Format) -> Result<Vec<Box<dyn Sink>>> {
+    let model = &opened.built.model;
+    let meshes = || -> Vec<BodyMesh> {
+        (model.bodies.iter())
+            .map(|b| BodyMesh {
+                name: b.name.clone(),
+                triangles: b.shape.triangles.clone(),
+                segments: b.shape.segments.clone(),
+            })
+            .collect()
+    };
+    let mut sinks: Vec<Box<dyn Sink>> =
+        vec![Box::new(Stats::create(folder, model.bodies.iter().map(|b| b.name.clone()).collect())?)];
+    if !model.probes.is_empty() {
+        let names: Vec<String> = model.probes.iter().map(|p| p.name.clone()).collect();
+        sinks.push(Box::new(Probes::create(folder, &names)?));
+    }
+    match format {
+        Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes())?)),
+        Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes())?)),
+        Format::None => {}
+    }
+    Ok(sinks)
+}
+
+fn tell(figures: &Figures, world: &World, folder: &Path, timing: &Timing, word: &str) {
+    let state = world.state();
+    let nodes: usize = world.model().bodies.iter().map(|b| b.len()).sum();
+    println!(
+        "{word}: {} frames, {:.2} s simulated in {:.2} s ({} nodes, {} steps, {} rejected)",
+        figures.frames,
+        world.time(),
+        timing.wall_seconds,
+        nodes,
+        state.steps,
+        state.rejected
+    );
+    if let Some(last) = figures.last {
+        let share = if last.exchanged > 0.0 { 100.0 * last.residue().abs() / last.exchanged } else { 0.0 };
+        println!(
+            "energy: {:.4} J stored, {:.4} J exchanged; the account closes to {share:.2} % of that",
+            last.stored(),
+            last.exchanged
+        );
+    }
+    println!("made {}:", folder.display());
+    for (name, what) in [
+        ("frames", "a mesh a body a frame; opens in Blender, ParaView, MeshLab"),
+        ("stats.csv", "energies, momenta and deformation, a row a body a frame"),
+        ("probes.csv", "the path of every probe"),
+        ("scene.toml", "the scene with every default written out"),
+        ("manifest.json", "what was run, with hashes"),
+    ] {
+        let path: PathBuf = folder.join(name);
+        if path.exists() {
+            println!("  {name:14} {what}");
+        }
+    }
+}

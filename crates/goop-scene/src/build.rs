@@ -1,0 +1,508 @@
+//! A checked scene becomes a model: shapes, masses, energies, numbered nodes.
+//!
+//! What the text alone cannot tell (a mesh that does not open, a selection that
+//! finds no node, a pressure in an open shell) is found here, all of it at once.
+
+use crate::mesh;
+use crate::scene::{self, Scene};
+use crate::select::{self, Located};
+use glam::{DQuat, DVec3, EulerRot};
+use goop::animate::{Course, Key, Motion};
+use goop::contact::{Obstacle, ObstacleShape, Published};
+use goop::material::{Material, MaterialField, Raw};
+use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
+use goop::shape::Shape;
+use goop::solve;
+use std::path::Path;
+
+/// Something the scene asks for that cannot be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{path}: {message}; {hint}")]
+pub struct BuildFault {
+    /// Which key, such as `body.sheet.pin[0].at`.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub hint: String,
+}
+
+/// A resolved selection, for `check` to list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// Which key.
+    pub path: String,
+    /// Which nodes.
+    pub nodes: Vec<u32>,
+}
+
+/// A model and what was found on the way.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The model.
+    pub model: Model,
+    /// Every selection with its nodes.
+    pub selections: Vec<Resolved>,
+    /// What mesh readers had to say.
+    pub warnings: Vec<String>,
+}
+
+/// A vector of a file.
+pub fn vector(v: scene::Vector) -> DVec3 {
+    DVec3::from_array(v)
+}
+
+/// Rotation about x, then y, then z (degrees).
+pub fn rotation(degrees: scene::Vector) -> DQuat {
+    let [x, y, z] = degrees.map(f64::to_radians);
+    DQuat::from_euler(EulerRot::ZYX, z, y, x)
+}
+
+struct Builder {
+    faults: Vec<BuildFault>,
+    selections: Vec<Resolved>,
+    warnings: Vec<String>,
+}
+
+impl Builder {
+    fn fault(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.faults.push(BuildFault { path: path.into(), message: message.into(), hint: hint.into() });
+    }
+
+    fn select(&mut self, path: String, selection: &scene::Selection, body: &Located) -> Vec<u32> {
+        match select::nodes(selection, body) {
+            Ok(nodes) => {
+                self.selections.push(Resolved { path, nodes: nodes.clone() });
+                nodes
+            }
+            Err((message, hint)) => {
+                self.fault(&path, message, hint);
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Scene {
+    /// Builds the model; mesh files are looked for in `folder`.
+    pub fn build(&self, folder: &Path) -> Result<Built, Vec<BuildFault>> {
+        let mut builder = Builder { faults: Vec::new(), selections: Vec::new(), warnings: Vec::new() };
+        let mut model = Model {
+            gravity: vector(self.world.gravity),
+            wind: vector(self.world.wind),
+            flat: self.world.plane.map(|plane| match plane {
+                scene::Plane::Xy => 2,
+                scene::Plane::Yz => 0,
+                scene::Plane::Xz => 1,
+            }),
+            step: model::StepSettings {
+                dt: self.step.dt,
+                adaptive: self.step.adaptive,
+                max_halvings: self.step.max_halvings,
+                max_displacement: self.step.max_displacement,
+                max_energy_jump: self.step.max_energy_jump,
+            },
+            ..Model::default()
+        };
+        for entry in &self.body {
+            if let Some(body) = builder.body(entry, folder) {
+                model.bodies.push(body);
+            }
+        }
+        for entry in &self.obstacle {
+            model.obstacles.push(builder.obstacle(entry));
+        }
+        // Selections of probes and events need every body in place.
+        if model.bodies.len() == self.body.len() {
+            for (k, probe) in self.probe.iter().enumerate() {
+                if let Some(body) = self.body.iter().position(|b| b.name == probe.body) {
+                    let nodes = if probe.at == scene::Selection::Center {
+                        Vec::new()
+                    } else {
+                        builder.select(format!("probe[{k}].at"), &probe.at, &Located::of(&model.bodies[body]))
+                    };
+                    model.probes.push(Probe { name: probe.name.clone(), body, nodes });
+                }
+            }
+            for (k, event) in self.event.iter().enumerate() {
+                if let Some(edit) = builder.edit(k, &event.edit, self, &model) {
+                    model.events.push((event.time, edit));
+                }
+            }
+            model.events.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        if builder.faults.is_empty() {
+            Ok(Built { model, selections: builder.selections, warnings: builder.warnings })
+        } else {
+            Err(builder.faults)
+        }
+    }
+}
+
+/// The engine's axes for those of a scene; `None` for what cannot run yet.
+pub fn axes(of: crate::axes::Axes) -> Option<Axes> {
+    let elasticity = match of.elasticity {
+        scene::Elasticity::Springs => ElasticityKind::Springs,
+        scene::Elasticity::None => ElasticityKind::None,
+        _ => return None,
+    };
+    let coordinates = match of.coordinates {
+        scene::Coordinates::Nodal => Coordinates::Nodal,
+        scene::Coordinates::Rigid => Coordinates::Rigid,
+        _ => return None,
+    };
+    let integrator = match of.integrator {
+        scene::Integrator::ExplicitDiagonal => Integrator::ExplicitDiagonal,
+        scene::Integrator::ExplicitTaylor => Integrator::ExplicitTaylor,
+        scene::Integrator::SymplecticEuler => Integrator::SymplecticEuler,
+        scene::Integrator::BackwardEuler => Integrator::BackwardEuler,
+        scene::Integrator::ImplicitMidpoint => Integrator::ImplicitMidpoint,
+        scene::Integrator::Momentum => Integrator::Momentum,
+        scene::Integrator::SemiImplicit => return None,
+    };
+    Some(Axes { elasticity, coordinates, integrator })
+}
+
+/// The card of a scene as the engine's.
+pub fn card(m: &scene::Material) -> Material {
+    Material {
+        density: m.density,
+        young: m.young,
+        poisson: m.poisson,
+        thickness: m.thickness,
+        radius: m.radius,
+        damping: m.damping,
+        drag: m.drag,
+        friction: m.friction,
+    }
+}
+
+impl Builder {
+    fn body(&mut self, entry: &scene::Body, folder: &Path) -> Option<Body> {
+        let path = format!("body.{}", entry.name);
+        let Some(axes) = entry.axes().and_then(axes) else {
+            let hint = format!("choose one of {}", crate::axes::available());
+            self.fault(&path, "this formulation cannot run yet", hint);
+            return None;
+        };
+        if let Err(sentence) = axes.check() {
+            self.fault(&path, sentence, "or name a formulation instead of the three axes");
+            return None;
+        }
+        let shape = self.shape(&path, &entry.shape, folder)?;
+        let shape = match shape.scaled(vector(entry.scale)) {
+            Ok(shape) => shape,
+            Err(error) => {
+                self.fault(&format!("{path}.scale"), error.to_string(), "give three factors other than 0");
+                return None;
+            }
+        };
+        let start = Start {
+            position: vector(entry.position),
+            rotation: rotation(entry.rotation),
+            velocity: vector(entry.velocity),
+            spin: vector(entry.spin),
+        };
+        let located = Located::new(&shape, &start);
+        let material = self.material(&path, &entry.material, &located);
+        let closed = shape.closed && shape.dimension == goop::shape::Dimension::Surface;
+        let mut loads = Vec::new();
+        for (k, load) in entry.load.iter().enumerate() {
+            match load {
+                scene::Load::Force { at, newtons, course } => loads.push(Load::Force {
+                    nodes: self.select(format!("{path}.load[{k}].force.at"), at, &located),
+                    newtons: vector(*newtons),
+                    course: Course::new(course.clone()),
+                }),
+                scene::Load::Pressure { pascals, course, gas } => {
+                    if !closed {
+                        self.fault(
+                            &format!("{path}.load[{k}].pressure"),
+                            "pressure needs a closed surface, and this shape is open or solid",
+                            "use a sphere, a torus or a closed mesh, or take the load away",
+                        );
+                    }
+                    loads.push(Load::Pressure { pascals: *pascals, course: Course::new(course.clone()), gas: *gas });
+                }
+            }
+        }
+        let positions = located.positions().to_vec();
+        let mut pins = Vec::new();
+        for (k, pin) in entry.pin.iter().enumerate() {
+            let nodes = self.select(format!("{path}.pin[{k}].at"), &pin.at, &located);
+            let targets: Vec<DVec3> = nodes.iter().map(|&i| positions[i as usize]).collect();
+            let pivot = targets.iter().sum::<DVec3>() / targets.len().max(1) as f64;
+            let motion = Motion::new(pin.key.iter().map(key).collect());
+            pins.push(Pin { nodes, targets, pivot, motion, stiffness: pin.stiffness, grab: false });
+        }
+        let mut body = Body::new(&entry.name, shape, material, axes);
+        body.start = start;
+        body.pins = pins;
+        body.loads = loads;
+        body.newton = entry.solver.newton;
+        body.solver = solve::Settings {
+            method: match entry.solver.linear {
+                scene::Linear::Auto => solve::Method::Auto,
+                scene::Linear::ConjugateGradients => solve::Method::ConjugateGradients,
+                scene::Linear::Cholesky => solve::Method::Cholesky,
+            },
+            tolerance: entry.solver.tolerance,
+            max_iterations: entry.solver.max_iterations as usize,
+        };
+        if let Some(node) = body.masses.iter().position(|m| *m <= 0.0 || !m.is_finite()) {
+            self.fault(
+                &format!("{path}.shape"),
+                format!("node {node} has no mass: the cells around it have no size"),
+                "use fewer nodes, or mend the flat spot in the mesh",
+            );
+            return None;
+        }
+        Some(body)
+    }
+
+    fn shape(&mut self, path: &str, shape: &scene::Shape, folder: &Path) -> Option<Shape> {
+        use scene::Shape as S;
+        let n1 = |n: &[u32; 1]| n[0] as usize;
+        let n2 = |n: &[u32; 2]| n.map(|n| n as usize);
+        let n3 = |n: &[u32; 3]| n.map(|n| n as usize);
+        let made = match shape {
+            S::Line { size, nodes } => Shape::line(*size, n1(nodes)),
+            S::Arc { radius, angle, nodes } => Shape::arc(*radius, angle.to_radians(), n1(nodes)),
+            S::Hoop { radius, nodes } => Shape::hoop(*radius, n1(nodes)),
+            S::Helix { radius, height, turns, nodes } => Shape::helix(*radius, *height, *turns, n1(nodes)),
+            S::Spline { points, closed, nodes } => {
+                let points: Vec<DVec3> = points.iter().map(|p| vector(*p)).collect();
+                Shape::spline(&points, *closed, n1(nodes))
+            }
+            S::Rectangle { size, nodes } => Shape::rectangle(*size, n2(nodes)),
+            S::Disc { radius, nodes } => Shape::disc(*radius, n2(nodes)),
+            S::Cylinder { radius, height, nodes } => Shape::cylinder(*radius, *height, n2(nodes)),
+            S::Sphere { radius, nodes } => Shape::sphere(*radius, n2(nodes)),
+            S::Torus { radius, tube, nodes } => Shape::torus(*radius, *tube, n2(nodes)),
+            S::Bezier { net, nodes } => {
+                let net: Vec<Vec<DVec3>> = net.iter().map(|row| row.iter().map(|p| vector(*p)).collect()).collect();
+                Shape::bezier(&net, n2(nodes))
+            }
+            S::Box { size, nodes } => Shape::block(vector(*size), n3(nodes)),
+            S::Ball { radius, nodes } => Shape::ball(*radius, n3(nodes)),
+            S::Mesh { file, weld } => return self.mesh(path, &folder.join(file), *weld),
+        };
+        match made {
+            Ok(shape) => Some(shape),
+            Err(error) => {
+                self.fault(&format!("{path}.shape"), error.to_string(), "change the size or the node counts");
+                None
+            }
+        }
+    }
+
+    fn mesh(&mut self, path: &str, file: &Path, weld: bool) -> Option<Shape> {
+        let path = format!("{path}.shape.mesh.file");
+        let read = match mesh::read_mesh(file, weld) {
+            Ok(read) => read,
+            Err(error) => {
+                self.fault(&path, error.to_string(), "name a readable OBJ, PLY, STL or glTF file");
+                return None;
+            }
+        };
+        self.warnings.extend(read.warnings.iter().map(|w| format!("{path}: {w}")));
+        let uvs = read.texture_coordinates.map(|uv| uv.iter().map(|[u, v]| DVec3::new(*u, *v, 0.0)).collect());
+        match Shape::from_triangles(read.positions, read.triangles, uvs, read.groups) {
+            Ok(shape) => Some(shape),
+            Err(error) => {
+                self.fault(&path, error.to_string(), "mend the mesh in a modelling program");
+                None
+            }
+        }
+    }
+
+    fn material(&mut self, path: &str, m: &scene::Material, body: &Located) -> MaterialField {
+        let card = card(m);
+        let mut field = match &m.raw {
+            Some(raw) => MaterialField::raw(
+                card,
+                Raw {
+                    k: raw.k,
+                    d: raw.d,
+                    c: raw.c,
+                    node_mass: raw.node_mass,
+                    rest: raw.rest.clone(),
+                    shear: raw.shear,
+                    bend: raw.bend,
+                },
+            ),
+            None => MaterialField::uniform(card),
+        };
+        for (k, region) in m.region.iter().enumerate() {
+            let nodes = self.select(format!("{path}.material.region[{k}].at"), &region.at, body);
+            let count = body.positions().len();
+            for (value, target) in [
+                (region.density, &mut field.density),
+                (region.young, &mut field.young),
+                (region.thickness, &mut field.thickness),
+                (region.damping, &mut field.damping),
+                (region.k, &mut field.raw_k),
+            ] {
+                if let Some(value) = value {
+                    target.set(&nodes, value, count);
+                }
+            }
+        }
+        field
+    }
+
+    fn obstacle(&mut self, entry: &scene::Obstacle) -> Obstacle {
+        let obstacle = obstacle(entry);
+        if let Err(sentence) = obstacle.check() {
+            self.fault(&format!("obstacle.{}", entry.name), sentence, "change the sizes");
+        }
+        obstacle
+    }
+
+    fn edit(&mut self, number: usize, edit: &scene::Edit, scene: &Scene, model: &Model) -> Option<Edit> {
+        let path = format!("event[{number}]");
+        let find = |name: &str| scene.body.iter().position(|b| b.name == name);
+        let mut nodes = |body: usize, at: &scene::Selection| {
+            self.select(format!("{path}.at"), at, &Located::of(&model.bodies[body]))
+        };
+        use scene::Edit as E;
+        Some(match edit {
+            E::Pin { body, at, stiffness } => {
+                let body = find(body)?;
+                Edit::Pin { body, nodes: nodes(body, at), stiffness: *stiffness }
+            }
+            E::Unpin { body, at } => {
+                let body = find(body)?;
+                Edit::Unpin { body, nodes: nodes(body, at) }
+            }
+            E::Grab { body, at, to, stiffness } => {
+                let body = find(body)?;
+                Edit::Grab { body, nodes: nodes(body, at), to: vector(*to), stiffness: *stiffness }
+            }
+            E::Release { body } => Edit::Release { body: find(body)? },
+            E::Impulse { body, at, newton_seconds } => {
+                let body = find(body)?;
+                Edit::Impulse { body, nodes: nodes(body, at), newton_seconds: vector(*newton_seconds) }
+            }
+            E::Stop { body } => Edit::Stop { body: find(body)? },
+            E::Formulation { body, to } => match axes(to.axes()) {
+                Some(axes) => Edit::Axes { body: find(body)?, axes },
+                None => {
+                    let hint = format!("choose one of {}", crate::axes::available());
+                    self.fault(&path, "this formulation cannot run yet", hint);
+                    return None;
+                }
+            },
+            E::Obstacle { name, position, remove } => {
+                let obstacle = scene.obstacle.iter().position(|o| &o.name == name)?;
+                match position {
+                    _ if *remove => Edit::RemoveObstacle { obstacle },
+                    Some(position) => Edit::MoveObstacle { obstacle, position: vector(*position) },
+                    None => {
+                        self.fault(&path, "this obstacle event changes nothing", "give `position` or `remove = true`");
+                        return None;
+                    }
+                }
+            }
+            E::Parameter { body, key, value } => {
+                return self.parameter(&path, body.as_deref(), key, value, scene, model);
+            }
+        })
+    }
+
+    fn parameter(
+        &mut self,
+        path: &str,
+        body: Option<&str>,
+        key: &str,
+        value: &scene::ParameterValue,
+        scene: &Scene,
+        model: &Model,
+    ) -> Option<Edit> {
+        use scene::ParameterValue as V;
+        match (body, key, value) {
+            (None, "gravity", V::Vector(v)) => return Some(Edit::Gravity(vector(*v))),
+            (None, "wind", V::Vector(v)) => return Some(Edit::Wind(vector(*v))),
+            (Some(name), _, V::Number(number)) => {
+                let body = scene.body.iter().position(|b| b.name == name)?;
+                let mut material = model.bodies[body].material.clone();
+                let uniform = |field: &mut goop::material::PerNode| *field = goop::material::PerNode::Uniform(*number);
+                let card = &mut material.card;
+                let good = number.is_finite() && *number >= 0.0;
+                match key {
+                    "density" if *number > 0.0 => (card.density, _) = (*number, uniform(&mut material.density)),
+                    "young" if *number > 0.0 => (card.young, _) = (*number, uniform(&mut material.young)),
+                    "thickness" if *number > 0.0 => (card.thickness, _) = (*number, uniform(&mut material.thickness)),
+                    "radius" if *number > 0.0 => card.radius = *number,
+                    "damping" if good => (card.damping, _) = (*number, uniform(&mut material.damping)),
+                    "drag" if good => card.drag = *number,
+                    "friction" if good => card.friction = *number,
+                    "poisson" if *number > -1.0 && *number < 0.5 => card.poisson = *number,
+                    _ => {
+                        let set = good
+                            && material.raw.as_mut().is_some_and(|raw| {
+                                match key {
+                                    "k" => (raw.k, _) = (*number, uniform(&mut material.raw_k)),
+                                    "d" => raw.d = *number,
+                                    "c" => raw.c = *number,
+                                    "shear" => raw.shear = *number,
+                                    "bend" => raw.bend = *number,
+                                    _ => return false,
+                                }
+                                true
+                            });
+                        if !set {
+                            let message = format!("`{key}` = {number} cannot be set on this body");
+                            let keys = "use density, young, thickness, radius (above 0), poisson, damping, drag or friction; with raw constants also k, d, c, shear, bend";
+                            self.fault(path, message, keys);
+                            return None;
+                        }
+                    }
+                }
+                return Some(Edit::Material { body, material: Box::new(material) });
+            }
+            _ => {}
+        }
+        let hint = "without `body` the keys are gravity and wind with three numbers; with `body`, a number for a key of its material";
+        self.fault(path, format!("the parameter `{key}` does not fit its value"), hint);
+        None
+    }
+}
+
+fn key(key: &scene::Key) -> Key {
+    Key { time: key.time, position: vector(key.position), rotation: rotation(key.rotation) }
+}
+
+/// An obstacle of a scene as the engine's.
+pub fn obstacle(entry: &scene::Obstacle) -> Obstacle {
+    use scene::ObstacleShape as S;
+    let shape = match &entry.shape {
+        S::Plane {} => ObstacleShape::Plane,
+        S::Sphere { radius } => ObstacleShape::Sphere { radius: *radius },
+        S::Ellipsoid { radii } => ObstacleShape::Ellipsoid { radii: vector(*radii) },
+        S::Torus { radius, tube } => ObstacleShape::Torus { radius: *radius, tube: *tube },
+        S::Hyperboloid { waist, slope, height } => {
+            ObstacleShape::Hyperboloid { waist: *waist, slope: *slope, height: *height }
+        }
+        S::Capsule { radius, length } => ObstacleShape::Capsule { radius: *radius, length: *length },
+        S::Box { size, round } => ObstacleShape::Box { size: vector(*size), round: *round },
+    };
+    let motion = if entry.key.is_empty() {
+        Motion::still(vector(entry.position), rotation(entry.rotation))
+    } else {
+        Motion::new(entry.key.iter().map(key).collect())
+    };
+    Obstacle {
+        name: entry.name.clone(),
+        shape,
+        hollow: entry.hollow,
+        motion,
+        friction: entry.friction,
+        range: entry.range,
+        stiffness: entry.stiffness,
+        damping: entry.damping,
+        tolerance: entry.tolerance,
+        published: entry.published.as_ref().map(|p| Published { c: p.c, xi: p.xi }),
+        removed: false,
+    }
+}

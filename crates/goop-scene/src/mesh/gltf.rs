@@ -1,0 +1,234 @@
+//! glTF 2.0, as text or binary (GLB): the triangles of all scenes, in world axes.
+//!
+//! The gltf crate gives the JSON its types. Its own validation and accessors are not
+//! used: on a faulty file they index out of bounds. Positions are moved by their
+//! node's transform and its parents'; skins, morph targets and animations are left
+//! aside. Node names and material names become groups.
+
+use super::{Fault, Place, Raw, check_triangles, check_vertices, fault};
+use accessor::Buffers;
+use buffer::buffers;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use gltf::json;
+use json::mesh::{Mode, Primitive, Semantic};
+use json::validation::Checked;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+mod accessor;
+mod buffer;
+
+/// Most primitives drawn, counting each instance.
+const MOST_PRIMITIVES: usize = 1_000_000;
+
+pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<Raw, Fault> {
+    let (text, blob) = if bytes.starts_with(b"glTF") { chunks(bytes)? } else { (bytes, None) };
+    let root = json::Root::from_slice(text).map_err(|e| {
+        let place = if blob.is_none() { Place::Line(e.line()) } else { Place::File };
+        fault(place, format!("the JSON is no glTF ({e})"), "export the file again")
+    })?;
+    if !root.asset.version.starts_with("2.") {
+        let message = format!("this is version {} of glTF", root.asset.version);
+        return Err(fault(Place::File, message, "export it as version 2.0"));
+    }
+    let mut raw = Raw::default();
+    for name in &root.extensions_required {
+        match name.as_str() {
+            "KHR_draco_mesh_compression" | "EXT_meshopt_compression" => {
+                let message = format!("the mesh is compressed by {name}");
+                return Err(fault(Place::File, message, "export it without compression"));
+            }
+            "KHR_mesh_quantization" => {}
+            _ => raw.warnings.add(format!("the required extension {name} is passed over")),
+        }
+    }
+    let data = buffers(&root, blob, folder)?;
+    let buffers = Buffers { root: &root, data: &data };
+    let instances = instances(&root, &mut raw)?;
+    let mut drawn = 0;
+    for (mesh, world_from_mesh, name) in instances {
+        for (i, primitive) in mesh.primitives.iter().enumerate() {
+            drawn += 1;
+            if drawn > MOST_PRIMITIVES {
+                return Err(fault(Place::File, "there are too many primitives", "join the meshes"));
+            }
+            let first = raw.positions.len() as u32;
+            add_primitive(&mut raw, &buffers, primitive, world_from_mesh)
+                .map_err(|e| Fault { message: format!("in primitive {i} of {}: {}", label(mesh), e.message), ..e })?;
+            let material = primitive.material.and_then(|material| root.get(material)?.name.as_deref());
+            let names: BTreeSet<&str> = name.into_iter().chain(material).filter(|name| !name.is_empty()).collect();
+            for name in names {
+                let group = raw.groups.entry(name.to_string()).or_default();
+                group.extend(first..raw.positions.len() as u32);
+            }
+        }
+    }
+    if !raw.texture_coordinates.is_empty() {
+        raw.texture_coordinates.resize(raw.positions.len(), [0.0; 2]);
+    }
+    Ok(raw)
+}
+
+fn label(mesh: &json::Mesh) -> String {
+    mesh.name.as_ref().map_or("an unnamed mesh".to_string(), |name| format!("mesh '{name}'"))
+}
+
+/// The JSON and the binary chunk of a GLB.
+fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), Fault> {
+    let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
+    let short = || fault(Place::Byte(bytes.len()), "the file ends too early", "export it again");
+    let (version, length) = (word(4).ok_or_else(short)?, word(8).ok_or_else(short)?);
+    if version != 2 {
+        return Err(fault(Place::Byte(4), format!("this is version {version} of GLB"), "export it as version 2"));
+    }
+    if length > bytes.len() {
+        return Err(short());
+    }
+    let (mut text, mut blob, mut at) = (None, None, 12);
+    while at + 8 <= length {
+        let size = word(at).ok_or_else(short)?;
+        let kind = &bytes[at + 4..at + 8];
+        let chunk = bytes.get(at + 8..at + 8 + size).ok_or_else(short)?;
+        match kind {
+            b"JSON" if text.is_none() => text = Some(chunk),
+            b"BIN\0" if blob.is_none() => blob = Some(chunk),
+            _ => {}
+        }
+        at += 8 + size;
+    }
+    match text {
+        Some(text) => Ok((text, Some(blob.unwrap_or_default()))),
+        None => Err(fault(Place::Byte(12), "the file has no JSON chunk", "export it again")),
+    }
+}
+
+type Instance<'a> = (&'a json::Mesh, DAffine3, Option<&'a str>);
+
+/// Meshes with their place in the world and the name of their node, in the order of
+/// the nodes.
+fn instances<'a>(root: &'a json::Root, raw: &mut Raw) -> Result<Vec<Instance<'a>>, Fault> {
+    let count = root.nodes.len();
+    let absent = |what: &str| fault(Place::File, format!("{what} is named but not there"), "export the file again");
+    let children = |node: usize| root.nodes[node].children.iter().flatten().map(|child| child.value());
+    let mut has_parent = vec![false; count];
+    for child in (0..count).flat_map(children) {
+        match has_parent.get_mut(child) {
+            None => return Err(absent(&format!("node {child}"))),
+            Some(true) => {
+                let message = format!("node {child} has two parents");
+                return Err(fault(Place::File, message, "give every node one place in the tree"));
+            }
+            Some(parent) => *parent = true,
+        }
+    }
+    // Down from the roots; what is not reached goes round in a circle.
+    let mut world = vec![None; count];
+    let mut open: Vec<(usize, DAffine3)> =
+        (0..count).filter(|&node| !has_parent[node]).map(|node| (node, DAffine3::IDENTITY)).collect();
+    while let Some((node, world_from_parent)) = open.pop() {
+        let world_from_node = world_from_parent * transform(&root.nodes[node]);
+        world[node] = Some(world_from_node);
+        open.extend(children(node).map(|child| (child, world_from_node)));
+    }
+    if let Some(node) = world.iter().position(Option::is_none) {
+        let message = format!("node {node} is its own ancestor");
+        return Err(fault(Place::File, message, "remove the circle from the tree of nodes"));
+    }
+    let mut shown = vec![root.scenes.is_empty(); count];
+    let mut open: Vec<usize> = root.scenes.iter().flat_map(|scene| &scene.nodes).map(|node| node.value()).collect();
+    while let Some(node) = open.pop() {
+        let seen = shown.get_mut(node).ok_or_else(|| absent(&format!("node {node}")))?;
+        if !std::mem::replace(seen, true) {
+            open.extend(children(node));
+        }
+    }
+    let mut instances = Vec::new();
+    for (node, world_from_node) in root.nodes.iter().zip(world).zip(shown).filter_map(|(n, shown)| shown.then_some(n)) {
+        let Some(mesh) = node.mesh else { continue };
+        let mesh = root.get(mesh).ok_or_else(|| absent(&format!("mesh {}", mesh.value())))?;
+        instances.push((mesh, world_from_node.unwrap_or_default(), node.name.as_deref()));
+        if node.skin.is_some() {
+            raw.warnings.add(format!("the skin of {} is left aside: the mesh keeps its bind shape", label(mesh)));
+        }
+    }
+    if instances.is_empty() && !root.meshes.is_empty() {
+        raw.warnings.add("no scene shows a mesh; all meshes are read where they are");
+        instances.extend(root.meshes.iter().map(|mesh| (mesh, DAffine3::IDENTITY, mesh.name.as_deref())));
+    }
+    if root.meshes.iter().flat_map(|mesh| &mesh.primitives).any(|p| p.targets.as_ref().is_some_and(|t| !t.is_empty())) {
+        raw.warnings.add("morph targets are left aside");
+    }
+    Ok(instances)
+}
+
+fn transform(node: &json::Node) -> DAffine3 {
+    let vector = |[x, y, z]: [f32; 3]| DVec3::new(x.into(), y.into(), z.into());
+    if let Some(m) = node.matrix {
+        let column = |c: usize| vector([m[4 * c], m[4 * c + 1], m[4 * c + 2]]);
+        return DAffine3::from_mat3_translation(DMat3::from_cols(column(0), column(1), column(2)), column(3));
+    }
+    let [x, y, z, w] = node.rotation.unwrap_or_default().0.map(f64::from);
+    let length = (x * x + y * y + z * z + w * w).sqrt();
+    let turn =
+        if length > 0.0 { DQuat::from_xyzw(x / length, y / length, z / length, w / length) } else { DQuat::IDENTITY };
+    let (scale, shift) = (node.scale.unwrap_or([1.0; 3]), node.translation.unwrap_or_default());
+    DAffine3::from_scale_rotation_translation(vector(scale), turn, vector(shift))
+}
+
+fn add_primitive(raw: &mut Raw, buffers: &Buffers, primitive: &Primitive, world: DAffine3) -> Result<(), Fault> {
+    let mode = match primitive.mode {
+        Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
+        Checked::Valid(_) => {
+            raw.warnings.add("points and lines are passed over");
+            return Ok(());
+        }
+        Checked::Invalid => return Err(fault(Place::File, "the drawing mode is not known", "export triangles")),
+    };
+    let attribute = |semantic| primitive.attributes.get(&Checked::Valid(semantic)).map(|accessor| accessor.value());
+    let Some(accessor) = attribute(Semantic::Positions) else {
+        return Err(fault(Place::File, "there are no positions", "export the mesh with its positions"));
+    };
+    let first = raw.positions.len();
+    check_vertices(Place::File, first.saturating_add(buffers.count(accessor)))?;
+    let positions = buffers.vectors::<3>(accessor)?;
+    let count = positions.len();
+    for position in positions {
+        // Not finite as given, or sent to infinity by the transform.
+        let placed = world.transform_point3(DVec3::from_array(position));
+        raw.add_vertex(Place::File, placed.to_array())?;
+    }
+    if let Some(accessor) = attribute(Semantic::TexCoords(0)) {
+        let mut textures = buffers.vectors::<2>(accessor)?;
+        textures.resize(count, [0.0; 2]);
+        raw.texture_coordinates.resize(first, [0.0; 2]);
+        raw.texture_coordinates.extend(textures);
+    }
+    let indices = match primitive.indices {
+        Some(accessor) => {
+            check_triangles(Place::File, raw.triangles.len().saturating_add(buffers.count(accessor.value()) / 3))?;
+            buffers.indices(accessor.value())?
+        }
+        None => (0..count as u32).collect(),
+    };
+    if let Some(index) = indices.iter().find(|&&index| index as usize >= count) {
+        let message = format!("a triangle names vertex {index}, but there are {count}");
+        return Err(fault(Place::File, message, "export the mesh again"));
+    }
+    let added = if mode == Mode::Triangles { indices.len() / 3 } else { indices.len().saturating_sub(2) };
+    check_triangles(Place::File, raw.triangles.len() + added)?;
+    if mode == Mode::Triangles && indices.len() % 3 != 0 {
+        raw.warnings.add("indices after the last whole triangle are passed over");
+    }
+    // A mirror turns triangles round.
+    let mirrored = world.matrix3.determinant() < 0.0;
+    for i in 0..added {
+        let [a, b, c] = match mode {
+            Mode::TriangleStrip => [i, i + 1 + i % 2, i + 2 - i % 2],
+            Mode::TriangleFan => [i + 1, i + 2, 0],
+            _ => [3 * i, 3 * i + 1, 3 * i + 2],
+        }
+        .map(|corner| first as u32 + indices[corner]);
+        raw.triangles.push(if mirrored { [a, c, b] } else { [a, b, c] });
+    }
+    Ok(())
+}

@@ -1,0 +1,351 @@
+//! Scene to text: every default written out, in a fixed order, such that reading
+//! the text gives the same scene.
+
+use crate::reader::Word;
+use crate::scene::*;
+
+impl Scene {
+    /// The scene as TOML text.
+    pub fn to_toml(&self) -> String {
+        let mut out = Text::default();
+        out.line("format", &self.format);
+        if !self.title.is_empty() {
+            out.line("title", &self.title);
+        }
+        out.header("[world]");
+        out.line("gravity", &self.world.gravity);
+        out.line("wind", &self.world.wind);
+        out.maybe("plane", &self.world.plane.map(Word::word));
+        out.header("[clip]");
+        out.line("seconds", &self.clip.seconds);
+        out.line("fps", &self.clip.fps);
+        out.header("[step]");
+        out.line("dt", &self.step.dt);
+        out.line("adaptive", &self.step.adaptive);
+        out.line("max-halvings", &self.step.max_halvings);
+        out.maybe("max-displacement", &self.step.max_displacement);
+        out.line("max-energy-jump", &self.step.max_energy_jump);
+        out.line("settle", &self.step.settle);
+        self.body.iter().for_each(|body| self::body(&mut out, body));
+        self.obstacle.iter().for_each(|obstacle| self::obstacle(&mut out, obstacle));
+        for probe in &self.probe {
+            out.header("[[probe]]");
+            out.line("name", &probe.name);
+            out.line("body", &probe.body);
+            out.line("at", &probe.at);
+        }
+        for event in &self.event {
+            out.header("[[event]]");
+            out.line("time", &event.time);
+            let (name, table) = edit(&event.edit);
+            out.line(name, &table);
+        }
+        if let Some(camera) = &self.camera {
+            out.header("[camera]");
+            out.line("position", &camera.position);
+            out.line("look-at", &camera.look_at);
+            out.line("lens", &camera.lens);
+            out.line("orbit", &camera.orbit);
+        }
+        out.0
+    }
+}
+
+fn body(out: &mut Text, body: &Body) {
+    out.header("[[body]]");
+    out.line("name", &body.name);
+    out.maybe("formulation", &body.formulation.map(Word::word));
+    out.maybe("elasticity", &body.elasticity.map(Word::word));
+    out.maybe("coordinates", &body.coordinates.map(Word::word));
+    out.maybe("integrator", &body.integrator.map(Word::word));
+    out.line("position", &body.position);
+    out.line("rotation", &body.rotation);
+    out.line("scale", &body.scale);
+    out.line("velocity", &body.velocity);
+    out.line("spin", &body.spin);
+    shape(out, &body.shape);
+    material(out, &body.material);
+    out.header("[body.solver]");
+    out.line("newton", &body.solver.newton);
+    out.line("tolerance", &body.solver.tolerance);
+    out.line("linear", &body.solver.linear.word());
+    out.line("max-iterations", &body.solver.max_iterations);
+    for pin in &body.pin {
+        out.header("[[body.pin]]");
+        out.line("at", &pin.at);
+        out.maybe("stiffness", &pin.stiffness);
+        keyframes(out, "[[body.pin.key]]", &pin.key);
+    }
+    for load in &body.load {
+        out.header("[[body.load]]");
+        match load {
+            Load::Force { at, newtons, course } => {
+                let table = Inline::new().with("at", at).with("newtons", newtons).with("course", course);
+                out.line("force", &table);
+            }
+            Load::Pressure { pascals, course, gas } => {
+                let table = Inline::new().with("pascals", pascals).with("course", course).with("gas", gas);
+                out.line("pressure", &table);
+            }
+        }
+    }
+}
+
+fn shape(out: &mut Text, shape: &Shape) {
+    let mut open = |kind: &str, lines: &[(&str, &dyn Value)]| {
+        out.header(&format!("[body.shape.{kind}]"));
+        lines.iter().for_each(|(name, value)| out.line(name, *value));
+    };
+    match shape {
+        Shape::Line { size, nodes } => open("line", &[("size", size), ("nodes", nodes)]),
+        Shape::Arc { radius, angle, nodes } => {
+            open("arc", &[("radius", radius), ("angle", angle), ("nodes", nodes)]);
+        }
+        Shape::Hoop { radius, nodes } => open("hoop", &[("radius", radius), ("nodes", nodes)]),
+        Shape::Helix { radius, height, turns, nodes } => {
+            open("helix", &[("radius", radius), ("height", height), ("turns", turns), ("nodes", nodes)]);
+        }
+        Shape::Spline { points, closed, nodes } => {
+            open("spline", &[("points", points), ("closed", closed), ("nodes", nodes)]);
+        }
+        Shape::Rectangle { size, nodes } => open("rectangle", &[("size", size), ("nodes", nodes)]),
+        Shape::Disc { radius, nodes } => open("disc", &[("radius", radius), ("nodes", nodes)]),
+        Shape::Cylinder { radius, height, nodes } => {
+            open("cylinder", &[("radius", radius), ("height", height), ("nodes", nodes)]);
+        }
+        Shape::Sphere { radius, nodes } => open("sphere", &[("radius", radius), ("nodes", nodes)]),
+        Shape::Torus { radius, tube, nodes } => {
+            open("torus", &[("radius", radius), ("tube", tube), ("nodes", nodes)]);
+        }
+        Shape::Bezier { net, nodes } => open("bezier", &[("net", net), ("nodes", nodes)]),
+        Shape::Box { size, nodes } => open("box", &[("size", size), ("nodes", nodes)]),
+        Shape::Ball { radius, nodes } => open("ball", &[("radius", radius), ("nodes", nodes)]),
+        Shape::Mesh { file, weld } => open("mesh", &[("file", file), ("weld", weld)]),
+    }
+}
+
+fn material(out: &mut Text, material: &Material) {
+    out.header("[body.material]");
+    out.maybe("preset", &material.preset);
+    out.line("density", &material.density);
+    out.line("young", &material.young);
+    out.line("poisson", &material.poisson);
+    out.line("thickness", &material.thickness);
+    out.line("radius", &material.radius);
+    out.line("damping", &material.damping);
+    out.line("drag", &material.drag);
+    out.line("friction", &material.friction);
+    if let Some(raw) = &material.raw {
+        out.header("[body.material.raw]");
+        out.line("k", &raw.k);
+        out.line("d", &raw.d);
+        out.line("c", &raw.c);
+        out.line("node-mass", &raw.node_mass);
+        out.maybe("rest", &raw.rest);
+        out.line("shear", &raw.shear);
+        out.line("bend", &raw.bend);
+    }
+    for region in &material.region {
+        out.header("[[body.material.region]]");
+        out.line("at", &region.at);
+        out.maybe("density", &region.density);
+        out.maybe("young", &region.young);
+        out.maybe("thickness", &region.thickness);
+        out.maybe("damping", &region.damping);
+        out.maybe("k", &region.k);
+    }
+}
+
+fn keyframes(out: &mut Text, header: &str, frames: &[Key]) {
+    for frame in frames {
+        out.header(header);
+        out.line("time", &frame.time);
+        out.line("position", &frame.position);
+        out.line("rotation", &frame.rotation);
+    }
+}
+
+fn obstacle(out: &mut Text, obstacle: &Obstacle) {
+    out.header("[[obstacle]]");
+    out.line("name", &obstacle.name);
+    let (kind, table) = match &obstacle.shape {
+        ObstacleShape::Plane {} => ("plane", Inline::new()),
+        ObstacleShape::Sphere { radius } => ("sphere", Inline::new().with("radius", radius)),
+        ObstacleShape::Ellipsoid { radii } => ("ellipsoid", Inline::new().with("radii", radii)),
+        ObstacleShape::Torus { radius, tube } => ("torus", Inline::new().with("radius", radius).with("tube", tube)),
+        ObstacleShape::Hyperboloid { waist, slope, height } => {
+            ("hyperboloid", Inline::new().with("waist", waist).with("slope", slope).with("height", height))
+        }
+        ObstacleShape::Capsule { radius, length } => {
+            ("capsule", Inline::new().with("radius", radius).with("length", length))
+        }
+        ObstacleShape::Box { size, round } => ("box", Inline::new().with("size", size).with("round", round)),
+    };
+    out.line(&format!("shape.{kind}"), &table);
+    out.line("position", &obstacle.position);
+    out.line("rotation", &obstacle.rotation);
+    out.line("hollow", &obstacle.hollow);
+    out.line("friction", &obstacle.friction);
+    out.line("range", &obstacle.range);
+    out.maybe("stiffness", &obstacle.stiffness);
+    out.line("damping", &obstacle.damping);
+    out.line("tolerance", &obstacle.tolerance);
+    if let Some(published) = &obstacle.published {
+        out.line("published", &Inline::new().with("c", &published.c).with("xi", &published.xi));
+    }
+    keyframes(out, "[[obstacle.key]]", &obstacle.key);
+}
+
+fn edit(edit: &Edit) -> (&'static str, Inline) {
+    let new = Inline::new;
+    match edit {
+        Edit::Pin { body, at, stiffness } => {
+            ("pin", new().with("body", body).with("at", at).maybe("stiffness", stiffness))
+        }
+        Edit::Unpin { body, at } => ("unpin", new().with("body", body).with("at", at)),
+        Edit::Grab { body, at, to, stiffness } => {
+            ("grab", new().with("body", body).with("at", at).with("to", to).with("stiffness", stiffness))
+        }
+        Edit::Release { body } => ("release", new().with("body", body)),
+        Edit::Parameter { body, key, value } => {
+            let table = new().maybe("body", body).with("key", key);
+            let table = match value {
+                ParameterValue::Number(value) => table.with("value", value),
+                ParameterValue::Vector(value) => table.with("value", value),
+            };
+            ("parameter", table)
+        }
+        Edit::Obstacle { name, position, remove } => {
+            ("obstacle", new().with("name", name).maybe("position", position).with("remove", remove))
+        }
+        Edit::Impulse { body, at, newton_seconds } => {
+            ("impulse", new().with("body", body).with("at", at).with("newton-seconds", newton_seconds))
+        }
+        Edit::Stop { body } => ("stop", new().with("body", body)),
+        Edit::Formulation { body, to } => ("formulation", new().with("body", body).with("to", &to.word())),
+    }
+}
+
+/// Text being written.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn header(&mut self, header: &str) {
+        self.0 += &format!("\n{header}\n");
+    }
+
+    fn line(&mut self, name: &str, value: &dyn Value) {
+        self.0 += &format!("{name} = {}\n", value.toml());
+    }
+
+    fn maybe<V: Value>(&mut self, name: &str, value: &Option<V>) {
+        if let Some(value) = value {
+            self.line(name, value);
+        }
+    }
+}
+
+/// A table on one line.
+struct Inline(Vec<String>);
+
+impl Inline {
+    fn new() -> Inline {
+        Inline(Vec::new())
+    }
+
+    fn with(mut self, name: &str, value: &dyn Value) -> Inline {
+        self.0.push(format!("{name} = {}", value.toml()));
+        self
+    }
+
+    fn maybe<V: Value>(self, name: &str, value: &Option<V>) -> Inline {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+}
+
+/// Something that stands to the right of `=`.
+trait Value {
+    fn toml(&self) -> String;
+}
+
+impl Value for Inline {
+    fn toml(&self) -> String {
+        if self.0.is_empty() { "{}".into() } else { format!("{{ {} }}", self.0.join(", ")) }
+    }
+}
+
+/// Debug is the shortest text that reads back as the same number, and always
+/// has a point or an exponent.
+impl Value for f64 {
+    fn toml(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Value for u32 {
+    fn toml(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for u8 {
+    fn toml(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for bool {
+    fn toml(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for &str {
+    fn toml(&self) -> String {
+        toml_edit::Value::from(*self).to_string()
+    }
+}
+
+impl Value for String {
+    fn toml(&self) -> String {
+        self.as_str().toml()
+    }
+}
+
+impl<V: Value> Value for Vec<V> {
+    fn toml(&self) -> String {
+        format!("[{}]", self.iter().map(Value::toml).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl<V: Value, const N: usize> Value for [V; N] {
+    fn toml(&self) -> String {
+        format!("[{}]", self.iter().map(Value::toml).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Value for Selection {
+    fn toml(&self) -> String {
+        let one = |name: &str, value: &dyn Value| Inline::new().with(name, value).toml();
+        match self {
+            Selection::All => "all".toml(),
+            Selection::Center => "center".toml(),
+            Selection::Corners => "corners".toml(),
+            Selection::Rim => "rim".toml(),
+            Selection::Corner(corner) => one("corner", corner),
+            Selection::Edge(side) => one("edge", &side.word()),
+            Selection::Uv(ends) => one("uv", ends),
+            Selection::Box(ends) => one("box", ends),
+            Selection::Sphere { center, radius } => {
+                one("sphere", &Inline::new().with("center", center).with("radius", radius))
+            }
+            Selection::Index(list) => one("index", list),
+            Selection::Nearest(point) => one("nearest", point),
+            Selection::Group(name) => one("group", name),
+        }
+    }
+}

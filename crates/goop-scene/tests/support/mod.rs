@@ -1,0 +1,364 @@
+//! Random scenes that are valid by construction.
+#![allow(dead_code)] // each test file uses its own part
+
+use goop_scene::presets::presets;
+use goop_scene::read::{Axis, Topology};
+use goop_scene::reader::Word;
+use goop_scene::scene::*;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Sizes over many decades, with all their digits.
+fn length() -> impl Strategy<Value = f64> {
+    (-6.0..3.0f64).prop_map(|power| 10f64.powf(power))
+}
+
+fn positive() -> impl Strategy<Value = f64> {
+    (-2.0..14.0f64).prop_map(|power| 10f64.powf(power))
+}
+
+fn coordinate() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), -10.0..10.0f64, -1e9..1e9f64, (-300.0..-10.0f64).prop_map(|power| 10f64.powf(power))]
+}
+
+fn vector() -> impl Strategy<Value = Vector> {
+    [coordinate(), coordinate(), coordinate()]
+}
+
+fn slow() -> impl Strategy<Value = Vector> {
+    [-1e6..1e6f64, -1e6..1e6f64, -1e6..1e6f64]
+}
+
+fn word<W: Word + std::fmt::Debug>() -> impl Strategy<Value = W> {
+    select(W::WORDS).prop_map(|(_, choice)| choice)
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let n = || 3u32..9;
+    prop_oneof![
+        (length(), n()).prop_map(|(size, n)| Shape::Line { size, nodes: [n] }),
+        (length(), 0.1..359.0f64, n()).prop_map(|(radius, angle, n)| Shape::Arc { radius, angle, nodes: [n] }),
+        (length(), n()).prop_map(|(radius, n)| Shape::Hoop { radius, nodes: [n] }),
+        (length(), length(), 0.1..9.0f64, n()).prop_map(|(radius, height, turns, n)| Shape::Helix {
+            radius,
+            height,
+            turns,
+            nodes: [n]
+        }),
+        (vec(vector(), 3..6), any::<bool>(), n()).prop_map(|(mut points, closed, n)| {
+            points.iter_mut().enumerate().for_each(|(index, point)| point[0] = index as f64);
+            Shape::Spline { points, closed, nodes: [n] }
+        }),
+        ([length(), length()], [n(), n()]).prop_map(|(size, nodes)| Shape::Rectangle { size, nodes }),
+        (length(), [n(), n()]).prop_map(|(radius, nodes)| Shape::Disc { radius, nodes }),
+        (length(), length(), [n(), n()]).prop_map(|(radius, height, nodes)| Shape::Cylinder { radius, height, nodes }),
+        (length(), [n(), n()]).prop_map(|(radius, nodes)| Shape::Sphere { radius, nodes }),
+        (length(), 0.1..0.9f64, [n(), n()]).prop_map(|(radius, share, nodes)| Shape::Torus {
+            radius,
+            tube: radius * share,
+            nodes
+        }),
+        (vec(vec(vector(), 3), 2..5), [n(), n()]).prop_map(|(net, nodes)| Shape::Bezier { net, nodes }),
+        ([length(), length(), length()], [n(), n(), n()]).prop_map(|(size, nodes)| Shape::Box { size, nodes }),
+        (length(), [n(), n(), n()]).prop_map(|(radius, nodes)| Shape::Ball { radius, nodes }),
+        ("[a-z]{1,8}(/[a-zé ]{1,8})?", any::<bool>())
+            .prop_map(|(name, weld)| Shape::Mesh { file: format!("{name}.obj"), weld }),
+    ]
+}
+
+/// Selections that a shape allows.
+fn selection(shape: &Shape) -> BoxedStrategy<Selection> {
+    let grid = Topology::of(shape);
+    let axes = grid.axes.len();
+    let mut choices = vec![
+        Just(Selection::All).boxed(),
+        Just(Selection::Center).boxed(),
+        (vector(), vector())
+            .prop_map(|(a, b)| {
+                Selection::Box([0, 1].map(|end| {
+                    [0, 1, 2].map(|axis: usize| if end == 0 { a[axis].min(b[axis]) } else { a[axis].max(b[axis]) })
+                }))
+            })
+            .boxed(),
+        (vector(), length()).prop_map(|(center, radius)| Selection::Sphere { center, radius }).boxed(),
+        vec(0u32..3, 1..4).prop_map(Selection::Index).boxed(),
+        vector().prop_map(Selection::Nearest).boxed(),
+    ];
+    if grid.is_mesh() {
+        choices.push("\\PC{1,12}".prop_map(Selection::Group).boxed());
+    } else {
+        let uv = (vec(0.0..0.5f64, axes), vec(0.5..=1.0f64, axes));
+        choices.push(uv.prop_map(|(low, high)| Selection::Uv([low, high])).boxed());
+        let open: Vec<Side> = Side::WORDS
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| grid.axes.get(index / 2) == Some(&Axis::Open))
+            .map(|(_, (_, side))| *side)
+            .collect();
+        if !open.is_empty() {
+            choices.push(select(open).prop_map(Selection::Edge).boxed());
+        }
+        if !grid.axes.contains(&Axis::Periodic) {
+            choices.push(Just(Selection::Corners).boxed());
+            choices.push(vec(0u8..2, axes).prop_map(Selection::Corner).boxed());
+        }
+    }
+    if grid.rim != Some(false) {
+        choices.push(Just(Selection::Rim).boxed());
+    }
+    proptest::strategy::Union::new(choices).boxed()
+}
+
+fn keyframes() -> impl Strategy<Value = Vec<Key>> {
+    vec((0.01..100.0f64, vector(), [-1e6..1e6f64, 0.0..1.0f64, 0.0..1.0f64]), 0..3).prop_map(|list| {
+        let mut time = 0.0;
+        let frame = |(gap, position, rotation)| {
+            time += gap;
+            Key { time, position, rotation }
+        };
+        list.into_iter().map(frame).collect()
+    })
+}
+
+fn course() -> impl Strategy<Value = Vec<[f64; 2]>> {
+    vec((0.01..9.0f64, -2.0..2.0f64), 0..4).prop_map(|list| {
+        let mut time = 0.0;
+        list.into_iter()
+            .map(|(gap, factor)| {
+                time += gap;
+                [time, factor]
+            })
+            .collect()
+    })
+}
+
+fn material(shape: &Shape) -> impl Strategy<Value = Material> + use<> {
+    let names: Vec<String> = presets().iter().map(|preset| preset.name.to_string()).collect();
+    let axes = Topology::of(shape).axes.len().max(1);
+    let raw = (positive(), 0.0..1e3f64, positive(), option::of(vec(length(), axes)), 0.0..1e9f64).prop_map(
+        |(k, d, node_mass, rest, shear)| Raw { k, d, c: d / 3.0, node_mass: node_mass / 1e3, rest, shear, bend: d },
+    );
+    let region = (selection(shape), option::of(1.0..1e9f64), option::of(positive()), option::of(0.0..10.0f64));
+    let regions = vec(region, 0..3);
+    (
+        option::of(select(names)),
+        (1e-9..1e9f64, positive(), -0.99..0.49f64, length(), length()),
+        (0.0..10.0f64, 0.0..1e6f64, 0.0..100.0f64),
+        option::of(raw),
+        regions,
+    )
+        .prop_map(
+            |(preset, (density, young, poisson, thickness, radius), (damping, drag, friction), raw, list)| {
+                let k = raw.as_ref().map(|raw| raw.k);
+                let region =
+                    |(at, density, young, damping)| Region { at, density, young, thickness: young, damping, k };
+                let mut region: Vec<Region> = list.into_iter().map(region).collect();
+                region.iter_mut().for_each(|region| region.thickness = region.thickness.map(|_| 0.1));
+                Material { preset, density, young, poisson, thickness, radius, damping, drag, friction, raw, region }
+            },
+        )
+}
+
+type Words = (Option<Formulation>, Option<Elasticity>, Option<Coordinates>, Option<Integrator>);
+
+fn axes() -> impl Strategy<Value = Words> {
+    let nodal = select(vec![
+        Integrator::ExplicitDiagonal,
+        Integrator::ExplicitTaylor,
+        Integrator::SymplecticEuler,
+        Integrator::BackwardEuler,
+        Integrator::ImplicitMidpoint,
+    ]);
+    prop_oneof![
+        Just((Some(Formulation::Rigid), None, None, None)),
+        Just((None, Some(Elasticity::None), Some(Coordinates::Rigid), Some(Integrator::Momentum))),
+        (select(vec![Formulation::Spring, Formulation::MassSpring, Formulation::Implicit]), option::of(nodal.clone()))
+            .prop_map(|(formulation, integrator)| (Some(formulation), None, None, integrator)),
+        nodal.prop_map(|integrator| (None, Some(Elasticity::Springs), Some(Coordinates::Nodal), Some(integrator))),
+    ]
+}
+
+fn body() -> impl Strategy<Value = Body> {
+    shape().prop_flat_map(|shape| {
+        let closed = Topology::of(&shape).closed != Some(false);
+        let pin = (selection(&shape), option::of(positive()), keyframes()).prop_map(|(at, stiffness, key)| Pin {
+            at,
+            stiffness,
+            key,
+        });
+        let load = (selection(&shape), vector(), course(), any::<bool>(), any::<bool>()).prop_map(
+            move |(at, newtons, course, pressure, gas)| {
+                if pressure && closed {
+                    Load::Pressure { pascals: newtons[0], course, gas }
+                } else {
+                    Load::Force { at, newtons, course }
+                }
+            },
+        );
+        let solver = (1u32..50, 1e-14..0.1f64, word::<Linear>(), 1u32..1000).prop_map(
+            |(newton, tolerance, linear, max_iterations)| Solver { newton, tolerance, linear, max_iterations },
+        );
+        let scale = [0.1..9.0f64, -9.0..-0.1f64, 0.1..9.0f64];
+        (
+            axes(),
+            (vector(), slow(), scale, slow(), slow()),
+            material(&shape),
+            solver,
+            vec(pin, 0..3),
+            vec(load, 0..3),
+            Just(shape),
+        )
+            .prop_map(
+                |(axes, (position, rotation, scale, velocity, spin), material, solver, pin, load, shape)| {
+                    let (formulation, elasticity, coordinates, integrator) = axes;
+                    let name = String::new();
+                    Body {
+                        name,
+                        formulation,
+                        elasticity,
+                        coordinates,
+                        integrator,
+                        position,
+                        rotation,
+                        scale,
+                        velocity,
+                        spin,
+                        shape,
+                        material,
+                        solver,
+                        pin,
+                        load,
+                    }
+                },
+            )
+    })
+}
+
+fn obstacle() -> impl Strategy<Value = Obstacle> {
+    let shape = prop_oneof![
+        Just(ObstacleShape::Plane {}),
+        length().prop_map(|radius| ObstacleShape::Sphere { radius }),
+        [length(), length(), length()].prop_map(|radii| ObstacleShape::Ellipsoid { radii }),
+        length().prop_map(|radius| ObstacleShape::Torus { radius, tube: radius / 3.0 }),
+        (length(), length(), length()).prop_map(|(waist, slope, height)| ObstacleShape::Hyperboloid {
+            waist,
+            slope,
+            height
+        }),
+        (length(), 0.0..9.0f64).prop_map(|(radius, length)| ObstacleShape::Capsule { radius, length }),
+        [length(), length(), length()].prop_map(|size| ObstacleShape::Box { size, round: 0.0 }),
+    ];
+    let published = (1e-3..1e3f64, 1e-3..1e3f64).prop_map(|(c, xi)| PublishedPotential { c, xi });
+    (
+        shape,
+        (vector(), slow(), any::<bool>(), 0.0..100.0f64, length()),
+        (option::of(positive()), 0.0..10.0f64, length(), option::of(published), keyframes()),
+    )
+        .prop_map(
+            |(shape, (position, rotation, hollow, friction, range), (stiffness, damping, tolerance, p, key))| {
+                let name = String::new();
+                Obstacle {
+                    name,
+                    shape,
+                    position,
+                    rotation,
+                    hollow,
+                    friction,
+                    range,
+                    stiffness,
+                    damping,
+                    tolerance,
+                    published: p,
+                    key,
+                }
+            },
+        )
+}
+
+fn edit(body: &Body, obstacles: usize) -> BoxedStrategy<Edit> {
+    let name = body.name.clone();
+    let named = move || Just(name.clone());
+    let at = selection(&body.shape);
+    let mut choices = vec![
+        (named(), at.clone(), option::of(positive()))
+            .prop_map(|(body, at, stiffness)| Edit::Pin { body, at, stiffness })
+            .boxed(),
+        (named(), at.clone()).prop_map(|(body, at)| Edit::Unpin { body, at }).boxed(),
+        (named(), at.clone(), vector(), positive())
+            .prop_map(|(body, at, to, stiffness)| Edit::Grab { body, at, to, stiffness })
+            .boxed(),
+        named().prop_map(|body| Edit::Release { body }).boxed(),
+        named().prop_map(|body| Edit::Stop { body }).boxed(),
+        (named(), positive())
+            .prop_map(|(body, value)| {
+                let value = ParameterValue::Number(value);
+                Edit::Parameter { body: Some(body), key: "young".into(), value }
+            })
+            .boxed(),
+        slow()
+            .prop_map(|value| {
+                let value = ParameterValue::Vector(value);
+                Edit::Parameter { body: None, key: "gravity".into(), value }
+            })
+            .boxed(),
+        (named(), at, vector())
+            .prop_map(|(body, at, newton_seconds)| Edit::Impulse { body, at, newton_seconds })
+            .boxed(),
+        named().prop_map(|body| Edit::Formulation { body, to: Formulation::Spring }).boxed(),
+    ];
+    if obstacles > 0 {
+        let edit = (0..obstacles, option::of(vector())).prop_map(|(index, position)| Edit::Obstacle {
+            name: format!("wall-{index}"),
+            position,
+            remove: position.is_none(),
+        });
+        choices.push(edit.boxed());
+    }
+    proptest::strategy::Union::new(choices).boxed()
+}
+
+/// Any valid scene.
+pub fn scene() -> impl Strategy<Value = Scene> {
+    let named = (vec(body(), 1..4), vec(obstacle(), 0..3)).prop_map(|(mut body, mut obstacle)| {
+        body.iter_mut().enumerate().for_each(|(index, body)| body.name = format!("body_{index}"));
+        obstacle.iter_mut().enumerate().for_each(|(index, obstacle)| obstacle.name = format!("wall-{index}"));
+        (body, obstacle)
+    });
+    named.prop_flat_map(|(body, obstacle)| {
+        let world = (slow(), slow(), option::of(word::<Plane>())).prop_map(|(gravity, wind, plane)| World {
+            gravity,
+            wind,
+            plane,
+        });
+        let clip = (0.01..900.0f64, 0.1..1000.0f64).prop_map(|(seconds, fps)| Clip { seconds, fps });
+        let step = (1e-5..1.0f64, any::<bool>(), 0u32..21, option::of(length()), 0.001..9.0f64, any::<bool>())
+            .prop_map(|(dt, adaptive, max_halvings, max_displacement, max_energy_jump, settle)| Step {
+                dt,
+                adaptive,
+                max_halvings,
+                max_displacement,
+                max_energy_jump,
+                settle,
+            });
+        let target = body[0].clone();
+        let probe = selection(&target.shape);
+        let event = (0.0..900.0f64, edit(&target, obstacle.len())).prop_map(|(time, edit)| Event { time, edit });
+        let camera = (vector(), 1.0..2000.0f64, -3600.0..3600.0f64).prop_map(|(position, lens, orbit)| Camera {
+            position,
+            look_at: position.map(|x| x / 2.0 + 1.0),
+            lens,
+            orbit,
+        });
+        let title = "[\\PC&&[^\\p{C}]]{0,20}";
+        (title, world, clip, step, vec(probe, 0..3), vec(event, 0..4), option::of(camera)).prop_map(
+            move |(title, world, clip, step, probes, event, camera)| {
+                let name = |(index, at)| Probe { name: format!("p{index}"), body: target.name.clone(), at };
+                let probe = probes.into_iter().enumerate().map(name).collect();
+                let (body, obstacle) = (body.clone(), obstacle.clone());
+                Scene { format: 1, title, world, clip, step, body, obstacle, probe, event, camera }
+            },
+        )
+    })
+}
