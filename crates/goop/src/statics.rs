@@ -1,12 +1,13 @@
 //! Static solve: the shape a body comes to rest in.
 //!
 //! Backward Euler steps that forget their velocity, x₁ = x₀ + (M/h² + K)⁻¹ f, with h
-//! growing while the largest force falls and shrinking when it rises: for small h a
-//! descent along the force, for large h a Newton step. Obstacles and friction act as
-//! in the dynamics.
+//! growing while the potential energy falls and shrinking when it would rise: for
+//! small h a descent along the force, for large h a Newton step. Obstacles and
+//! friction act as in the dynamics.
 
 use crate::animate::Pose;
 use crate::coordinates::nodal::{self, Clock};
+use crate::ledger::Row;
 use crate::model::{Axes, Body, Integrator};
 use crate::world::{Failure, World};
 use glam::DVec3;
@@ -24,39 +25,35 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
     let poses: Vec<Pose> = world.model().obstacles.iter().map(|o| still(o.motion.at(0.0))).collect();
     let (model, before, state, scratch) = world.parts(b);
     *scratch = nodal::Scratch::new(&body);
-    let weight = body.mass() * model.gravity.length();
-    let (mut h, mut last, mut scale) = (model.step.dt, f64::INFINITY, weight);
-    let mut worst = f64::INFINITY;
+    let mut scale = body.mass() * model.gravity.length();
+    let (mut h, mut worst) = (model.step.dt, f64::INFINITY);
     for step in 0..MAX_STEPS {
         state.velocities.fill(DVec3::ZERO);
         before.copy_from(state);
         let clock = Clock { time: 0.0, dt: h, before: &poses, after: &poses };
         let outcome = nodal::step(model, &body, clock, before, state, scratch);
-        // From rest, the velocity gained times mass over h is the force, as far as inertia shows it.
-        let force = (0..body.len())
-            .filter(|&i| scratch.free[i])
-            .map(|i| body.masses[i] * state.velocities[i].length() / h)
-            .fold(0.0, f64::max);
-        let moved = outcome.displacement;
-        if step == 0 && scale == 0.0 {
-            scale = force.max(f64::MIN_POSITIVE);
-        }
-        if outcome.not_finite.is_some() || moved > 0.25 * body.shape.extent() || force > 4.0 * last {
+        // What the position alone stores, less the work of loads: a static solution is its minimum.
+        let height = |row: &Row| row.elastic + row.contact + row.gravitational - row.load_work;
+        let (old, new) = (height(&before.row), height(&state.row));
+        let rounding = 1e-13 * (state.row.elastic + state.row.contact + state.row.gravitational.abs());
+        if step > 0 && (outcome.not_finite.is_some() || !new.is_finite() || new > old + rounding) {
             state.copy_from(before);
             scratch.invalidate();
-            h *= 0.25;
+            h *= 0.4;
             if h < 1e-9 {
                 break;
             }
-            last = f64::INFINITY;
             continue;
         }
-        worst = net_force(model.gravity, &body, &state.positions, scratch) / scale;
+        let force = net_force(model.gravity, &body, &state.positions, scratch);
+        if step == 0 && scale == 0.0 {
+            scale = force.max(f64::MIN_POSITIVE);
+        }
+        worst = force / scale;
         if worst < TOLERANCE {
             break;
         }
-        h = (h * if force < last { 1.5 } else { 0.7 }).clamp(1e-6, 30.0);
-        last = force;
+        h = (h * 1.7).min(1e3);
     }
     state.velocities.fill(DVec3::ZERO);
     before.copy_from(state);
