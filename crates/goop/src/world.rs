@@ -198,7 +198,10 @@ impl World {
                     // Grow only where the longer step starts on its own grid, so that steps of
                     // equal length fall on equal times.
                     let longer = TICKS_PER_STEP >> self.state.halvings.saturating_sub(1);
-                    if self.state.halvings > 0 && self.state.good >= GROW_AFTER && self.state.ticks % longer == 0 {
+                    if self.state.halvings > 0
+                        && self.state.good >= GROW_AFTER
+                        && self.state.ticks.is_multiple_of(longer)
+                    {
                         self.state.halvings -= 1;
                         self.state.good = 0;
                     }
@@ -261,16 +264,16 @@ impl World {
         let (body, step) = (&self.model.bodies[b], &self.model.step);
         let explicit = !body.axes.integrator.implicit() && body.axes.coordinates == Coordinates::Nodal;
         let shorter = if explicit {
-            format!("use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\"")
+            "use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\""
         } else {
-            "use a smaller step.dt".to_owned()
+            "use a smaller step.dt"
         };
         let fail = |node: usize, what: String, remedy: &str| {
             let (body, time) = (body.name.clone(), self.seconds(self.before.ticks) + dt);
             Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned() })
         };
         if let Some(node) = outcome.not_finite {
-            return fail(node, "has a position that is not a number: the motion diverged".to_owned(), &shorter);
+            return fail(node, "has a position that is not a number: the motion diverged".to_owned(), shorter);
         }
         if let Some(solve) = outcome.solve
             && !solve.converged
@@ -293,7 +296,7 @@ impl World {
             let has = row.kinetic + row.elastic + row.contact + 1e-3 * body.mass() * self.model.gravity.length() * size;
             if outcome.created > step.max_energy_jump * has + 1e-12 {
                 let what = format!("gains {:.3e} J from nowhere in one step", outcome.created);
-                return fail(outcome.fastest, what, &shorter);
+                return fail(outcome.fastest, what, shorter);
             }
             let range = self
                 .model
@@ -312,7 +315,7 @@ impl World {
             }
         } else if outcome.displacement > 1e3 * size.max(1.0) {
             let what = format!("moves {:.2e} m in one step: the motion diverged", outcome.displacement);
-            return fail(outcome.fastest, what, &shorter);
+            return fail(outcome.fastest, what, shorter);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@
 //! A hollow obstacle is a container: the solid is all that lies outside the
 //! shape, so d and n change sign.
 //!
-//! Departs from the paper: [GO] pushes with a potential of an inside-outside
+//! Departs from the paper: GO pushes with a potential of an inside-outside
 //! function that has no length unit; that form is in `published`, while
 //! distances here are metres.
 

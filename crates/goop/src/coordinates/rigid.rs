@@ -7,7 +7,7 @@
 //! P and L of a free body are constant to rounding because they are the state. The
 //! mid-step ω is found by a few fixed-point passes: with the ω of the start a
 //! tumbling body gains energy. Contact and pins are impulses at nodes, which change
-//! a node's velocity by W = 1/m - [q]× I⁻¹ [q]×; they are solved by sweeps, normal
+//! a node's velocity by `W = 1/m - [q]× I⁻¹ [q]×`; they are solved by sweeps, normal
 //! parts never pulling and tangential ones within the friction cone.
 
 use crate::animate::Pose;
