@@ -3,6 +3,7 @@
 use crate::End;
 use crate::args::Check;
 use crate::open::{self, Opened};
+use crate::units::{bytes, hertz, length, mass, pascal, seconds, time};
 use anyhow::Result;
 use goop::model::{Coordinates, Integrator};
 use goop::preflight::{self, Preflight};
@@ -241,49 +242,4 @@ fn list(nodes: &[u32]) -> String {
     let more = if nodes.len() > 12 { ", …" } else { "" };
     let s = if nodes.len() == 1 { "" } else { "s" };
     format!("{} node{s} ({}{more})", nodes.len(), shown.join(", "))
-}
-
-/// Three significant digits with a unit prefix.
-fn prefixed(value: f64, unit: &str) -> String {
-    let steps = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")];
-    let (scale, prefix) = steps.into_iter().find(|(s, _)| value.abs() >= *s * 0.9995).unwrap_or((1e-9, "n"));
-    let scaled = value / scale;
-    let digits = if scaled >= 99.95 {
-        0
-    } else if scaled >= 9.995 {
-        1
-    } else {
-        2
-    };
-    let text = format!("{scaled:.digits$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} {prefix}{unit}")
-}
-
-fn hertz(value: f64) -> String {
-    prefixed(value, "Hz")
-}
-
-fn seconds(value: f64) -> String {
-    prefixed(value, "s")
-}
-
-fn length(value: f64) -> String {
-    prefixed(value, "m")
-}
-
-fn pascal(value: f64) -> String {
-    prefixed(value, "Pa")
-}
-
-fn mass(value: f64) -> String {
-    prefixed(value * 1000.0, "g")
-}
-
-fn bytes(value: usize) -> String {
-    prefixed(value as f64, "B")
-}
-
-fn time(value: f64) -> String {
-    if value >= 120.0 { format!("{:.0} minutes", value / 60.0) } else { prefixed(value, "s") }
 }

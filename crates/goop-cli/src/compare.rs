@@ -4,6 +4,7 @@ use crate::End;
 use crate::args::Compare;
 use crate::open;
 use crate::progress;
+use crate::units::seconds;
 use anyhow::Result;
 use goop::preflight;
 use goop::{Axes, Clip, Integrator, Model, World};
@@ -50,8 +51,8 @@ pub fn compare(args: &Compare) -> Result<End> {
     let mut comparison = Comparison {
         scene: opened.name.clone(),
         reference: format!(
-            "the finest run: springs, implicit midpoint with up to four Newton iterations, step {} s",
-            scene.step.dt / FINER
+            "springs, implicit midpoint with up to four Newton iterations, step {}",
+            seconds(scene.step.dt / FINER)
         ),
         ..Comparison::default()
     };

@@ -9,6 +9,7 @@ mod progress;
 mod run;
 mod scenes;
 mod summary;
+mod units;
 
 use args::{Args, Command};
 use clap::Parser;

@@ -2,7 +2,7 @@
 //!
 //! A table is appended to, not rewritten: rewriting costs the square of the number of
 //! frames and holds every row in memory, and between two rewrites a killed run would
-//! lose rows. The header is written [whole](crate::whole); then all rows of a frame go
+//! lose rows. The header is written whole (see [`crate::whole`]); then all rows of a frame go
 //! out in one write, straight to the system, so a killed process leaves the header and
 //! every earlier frame. If a write fails part way (disk full) the file is cut back to
 //! the last whole frame. `finish` forces everything onto the disk.
@@ -31,7 +31,7 @@ impl Table {
         Ok(Table { path: path.to_path_buf(), file, length: header.len() as u64 })
     }
 
-    /// Adds the rows of one frame; each ends with a newline (see [`line`]).
+    /// Adds the rows of one frame; each ends with a newline (see [`line()`]).
     pub fn append(&mut self, rows: &str) -> Result<(), OutputError> {
         match self.file.write_all(rows.as_bytes()) {
             Ok(()) => {
