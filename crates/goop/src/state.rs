@@ -23,6 +23,8 @@ pub struct BodyState {
     pub anchors: Vec<Anchor>,
     /// Solves left before the iteration is tried again.
     pub direct_left: u32,
+    /// Energy from nowhere in the last steps, older ones forgotten little by little (J).
+    pub created: f64,
     /// The account so far.
     pub row: Row,
 }
@@ -42,6 +44,7 @@ impl BodyState {
             memory: Arc::new(body.elastic.as_ref().map_or(Vec::new(), |e| e.memory())),
             anchors: Vec::new(),
             direct_left: 0,
+            created: 0.0,
             row: Row::default(),
         };
         state.adopt(body);
@@ -70,7 +73,7 @@ impl BodyState {
         self.memory.clone_from(&other.memory);
         self.rigid.clone_from(&other.rigid);
         self.anchors.clone_from(&other.anchors);
-        self.direct_left = other.direct_left;
+        (self.direct_left, self.created) = (other.direct_left, other.created);
         self.row = other.row;
     }
 }
@@ -86,8 +89,10 @@ pub struct State {
     pub ticks: u64,
     /// Current halvings of the step.
     pub halvings: u32,
-    /// Good steps since the last halving.
+    /// Good steps since the step last changed.
     pub good: u32,
+    /// Good steps before a longer one is tried.
+    pub patience: u32,
     /// Steps taken.
     pub steps: u64,
     /// Steps rejected.
@@ -101,7 +106,8 @@ pub struct State {
 impl State {
     /// Copies without allocating.
     pub fn copy_from(&mut self, other: &Self) {
-        (self.ticks, self.halvings, self.good) = (other.ticks, other.halvings, other.good);
+        (self.ticks, self.halvings, self.good, self.patience) =
+            (other.ticks, other.halvings, other.good, other.patience);
         (self.steps, self.rejected, self.events_done) = (other.steps, other.rejected, other.events_done);
         for (mine, theirs) in self.bodies.iter_mut().zip(&other.bodies) {
             mine.copy_from(theirs);

@@ -30,6 +30,8 @@ pub struct Failure {
     pub what: String,
     /// What to try.
     pub remedy: String,
+    /// The scheme created energy: it is unstable at this step.
+    pub unstable: bool,
 }
 
 /// What one accepted step did.
@@ -61,8 +63,16 @@ impl Clip {
     }
 }
 
-/// After this many good steps a halved step is tried at double length again.
+/// After this many good steps a halved step is tried at double length again; twice
+/// as many after every step that created energy, so that a stiff body is not shaken
+/// by a step that never fits.
 const GROW_AFTER: u32 = 24;
+const MOST_PATIENCE: u32 = 24 << 8;
+
+/// Share of the energy created so far that a step remembers. A scheme that is merely
+/// not symplectic to the last digit creates and takes back; one that is unstable only
+/// creates, slowly enough to pass any test of a single step.
+const MEMORY: f64 = 0.999;
 
 /// A scene in motion.
 ///
@@ -104,7 +114,16 @@ impl World {
     /// Puts every body at its start.
     pub fn new(model: Model) -> Self {
         let bodies: Vec<BodyState> = model.bodies.iter().map(BodyState::new).collect();
-        let state = State { ticks: 0, halvings: 0, good: 0, steps: 0, rejected: 0, events_done: 0, bodies };
+        let state = State {
+            ticks: 0,
+            halvings: 0,
+            good: 0,
+            patience: GROW_AFTER,
+            steps: 0,
+            rejected: 0,
+            events_done: 0,
+            bodies,
+        };
         let scratch = model.bodies.iter().map(Scratch::new).collect();
         let poses: Vec<Pose> = model.obstacles.iter().map(|o| o.motion.at(0.0)).collect();
         let mut world = Self {
@@ -198,18 +217,19 @@ impl World {
                     // Grow only where the longer step starts on its own grid, so that steps of
                     // equal length fall on equal times.
                     let longer = TICKS_PER_STEP >> self.state.halvings.saturating_sub(1);
-                    if self.state.halvings > 0
-                        && self.state.good >= GROW_AFTER
-                        && self.state.ticks.is_multiple_of(longer)
-                    {
+                    let ready = self.state.halvings > 0 && self.state.good >= self.state.patience;
+                    if ready && self.state.ticks.is_multiple_of(longer) {
                         self.state.halvings -= 1;
                         self.state.good = 0;
+                    } else if self.state.good == MOST_PATIENCE {
+                        self.state.patience = GROW_AFTER;
                     }
                     self.worst_residual = self.worst_residual.max(report.residual);
                     return Ok(report);
                 }
                 Err(mut failure) => {
-                    let (halvings, rejected) = (self.state.halvings, self.state.rejected);
+                    let (halvings, rejected, mut patience) =
+                        (self.state.halvings, self.state.rejected, self.state.patience);
                     self.state.copy_from(&self.before);
                     self.scratch.iter_mut().for_each(Scratch::invalidate);
                     if !self.model.step.adaptive || halvings >= self.model.step.max_halvings.min(20) {
@@ -220,7 +240,12 @@ impl World {
                     }
                     self.state.halvings = halvings + 1;
                     self.state.rejected = rejected + 1;
-                    self.state.good = 0;
+                    if failure.unstable {
+                        patience = (2 * patience).min(MOST_PATIENCE);
+                        self.state.bodies.iter_mut().for_each(|body| body.created = 0.0);
+                        self.before.bodies.iter_mut().for_each(|body| body.created = 0.0);
+                    }
+                    (self.state.good, self.state.patience) = (0, patience);
                 }
             }
         }
@@ -249,6 +274,7 @@ impl World {
                 Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
                 Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state),
             };
+            state.created = (MEMORY * before.created + outcome.created).max(0.0);
             if let Some(solve) = outcome.solve {
                 report.iterations += solve.iterations;
                 report.residual = report.residual.max(solve.residual);
@@ -270,7 +296,7 @@ impl World {
         };
         let fail = |node: usize, what: String, remedy: &str| {
             let (body, time) = (body.name.clone(), self.seconds(self.before.ticks) + dt);
-            Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned() })
+            Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned(), unstable: false })
         };
         if let Some(node) = outcome.not_finite {
             return fail(node, "has a position that is not a number: the motion diverged".to_owned(), shorter);
@@ -294,9 +320,9 @@ impl World {
             }
             let row = &self.before.bodies[b].row;
             let has = row.kinetic + row.elastic + row.contact + 1e-3 * body.mass() * self.model.gravity.length() * size;
-            if outcome.created > step.max_energy_jump * has + 1e-12 {
-                let what = format!("gains {:.3e} J from nowhere in one step", outcome.created);
-                return fail(outcome.fastest, what, shorter);
+            if self.state.bodies[b].created > step.max_energy_jump * has + 1e-12 {
+                let what = format!("gains energy from nowhere, {:.3e} J lately", self.state.bodies[b].created);
+                return fail(outcome.fastest, what, shorter).map_err(|f| Failure { unstable: true, ..f });
             }
             let range = self
                 .model
