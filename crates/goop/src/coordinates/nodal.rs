@@ -98,6 +98,8 @@ pub struct Scratch {
     pub(crate) trial: Vec<DVec3>,
     pub(crate) put_back: Vec<PutBack>,
     pub(crate) original: Vec<(usize, DVec3)>,
+    /// Work of restoring the momenta in this step (J).
+    pub(crate) restored: f64,
 }
 
 impl Scratch {
@@ -123,6 +125,7 @@ impl Scratch {
             trial: vector(implicit),
             put_back: Vec::new(),
             original: Vec::new(),
+            restored: 0.0,
         }
     }
 

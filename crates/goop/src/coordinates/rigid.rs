@@ -57,7 +57,9 @@ impl RigidState {
         // A straight curve has no inertia about its own axis; give it that of a thin rod,
         // too small to matter, so that nothing is divided by zero.
         let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
-        inertia += DMat3::IDENTITY * (1e-9 * trace);
+        if inertia.determinant() < 1e-9 * trace.powi(3) {
+            inertia += DMat3::IDENTITY * (1e-9 * trace);
+        }
         Self {
             center,
             rotation: DQuat::IDENTITY,

@@ -40,6 +40,9 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// Whether it has any damping.
     fn damped(&self) -> bool;
 
+    /// Whether its forces, damping included, turn no free body.
+    fn central(&self) -> bool;
+
     /// Writes elastic forces -∇E and damping forces (N); returns the energy (J).
     /// `damping` is left alone when there is none.
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64;

@@ -305,6 +305,10 @@ impl Elasticity for Springs {
         self.damped
     }
 
+    fn central(&self) -> bool {
+        !(self.as_printed && self.damped)
+    }
+
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
         let pairs = self.ends.len();
         let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));

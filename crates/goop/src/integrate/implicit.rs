@@ -15,13 +15,13 @@
 //! dissipation of its own for a quadratic energy; stiff modes ring unless the
 //! material damps them.
 //!
-//! An iterative solve leaves errors of its tolerance in the momenta of a free body;
-//! the rigid motion that carries the residual away is added to Δv.
+//! Both then restore the momenta of a free body, see `momenta`.
 //!
 //! Departs from the papers: the signs and the transverse term of the printed Jacobian
 //! are corrected, and the matrix is then symmetric: conjugate gradients instead of
 //! bi-conjugate ones.
 
+use super::momenta;
 use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity, soft_pins};
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
@@ -47,6 +47,7 @@ pub fn step(
         scratch.trial[node as usize] = (target - before.positions[node as usize]) / dt;
     }
     solve_velocity(model, body, clock.time + dt, dt, before, state, scratch, outcome);
+    scratch.restored = momenta::keep(model, body, dt, 0.0, before, &mut state.velocities, scratch);
     let x = Disjoint::new(&mut state.positions);
     let v = &state.velocities;
     Chunks::new(body.len()).each(|_, range| {
@@ -75,7 +76,9 @@ pub fn midpoint(
     for &(node, target) in &scratch.held {
         scratch.trial[node as usize] = (target - before.positions[node as usize]) / dt;
     }
-    solve_velocity(model, body, clock.time + 0.5 * dt, 0.5 * dt, before, state, scratch, outcome);
+    let h = 0.5 * dt;
+    solve_velocity(model, body, clock.time + h, h, before, state, scratch, outcome);
+    scratch.restored = 2.0 * momenta::keep(model, body, h, h, before, &mut state.velocities, scratch);
     for i in 0..body.len() {
         let w = state.velocities[i];
         state.positions[i] = before.positions[i] + dt * w;
@@ -124,9 +127,6 @@ fn solve_velocity(
             scratch.solver.solve(&body.solver, &matrix, &scratch.free, &scratch.right, &mut scratch.delta, &mut memory);
         state.direct_left = memory;
         outcome.solve = Some(report);
-        if scratch.held.is_empty() {
-            carry_residual_away(body, &before.positions, &matrix, scratch, !report.direct);
-        }
         if iteration == 0 {
             for i in 0..n {
                 v[i] += scratch.delta[i];
@@ -281,40 +281,4 @@ fn residual(
     let right = &mut scratch.right;
     soft_pins(body, time, &scratch.trial, |node, force, _, _, _| right[node] += h * force);
     (0..n).filter(|&i| scratch.free[i]).map(|i| right[i].length_squared()).sum::<f64>().sqrt()
-}
-
-/// Adds to Δv the rigid motion that takes up what the solve left of momentum and,
-/// for an iterative solve, of angular momentum.
-fn carry_residual_away(
-    body: &Body,
-    x: &[DVec3],
-    matrix: &crate::solve::BlockMatrix,
-    scratch: &mut Scratch,
-    iterative: bool,
-) {
-    if !scratch.now.touches.is_empty() || body.pins.iter().any(|p| !p.nodes.is_empty()) {
-        return;
-    }
-    let mass = body.mass();
-    let center = (0..body.len()).map(|i| body.masses[i] * x[i]).sum::<DVec3>() / mass;
-    for round in 0..if iterative { 2 } else { 1 } {
-        // Once more for translation alone after the spin, which the drag may couple.
-        matrix.product(&scratch.free, &scratch.delta, &mut scratch.trial);
-        let (mut push, mut turn, mut inertia) = (DVec3::ZERO, DVec3::ZERO, DMat3::ZERO);
-        for i in 0..body.len() {
-            let (rest, q) = (scratch.right[i] - scratch.trial[i], x[i] - center);
-            push += rest;
-            turn += q.cross(rest);
-            inertia +=
-                (DMat3::IDENTITY * q.length_squared() - DMat3::from_cols(q * q.x, q * q.y, q * q.z)) * body.masses[i];
-        }
-        let spin = if iterative && round == 0 && inertia.determinant() > 1e-12 * inertia.x_axis.x.abs().powi(3) {
-            inertia.inverse() * turn
-        } else {
-            DVec3::ZERO
-        };
-        for i in 0..body.len() {
-            scratch.delta[i] += push / mass + spin.cross(x[i] - center);
-        }
-    }
 }
