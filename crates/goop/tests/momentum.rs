@@ -89,7 +89,9 @@ fn rigid_bodies_and_symplectic_springs_keep_their_angular_momentum() {
 /// Catches implicit schemes that brake a spinning body in flight.
 #[test]
 fn implicit_schemes_keep_the_angular_momentum_of_a_free_body() {
-    for (name, integrator) in [("backward-euler", Integrator::BackwardEuler), ("midpoint", Integrator::ImplicitMidpoint)] {
+    for (name, integrator) in
+        [("backward-euler", Integrator::BackwardEuler), ("midpoint", Integrator::ImplicitMidpoint)]
+    {
         for newton in [1, 12] {
             let [_, l] = drift(&mut tossed(small(), nodal(integrator), newton, 1.0 / 120.0), 240);
             eprintln!("{name}, {newton} Newton iterations: angular momentum {l:.1e}");

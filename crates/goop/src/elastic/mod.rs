@@ -52,7 +52,21 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
 
     /// Adds weighted stiffness and damping. `exact` is ∇²E; otherwise the positive
     /// semi-definite form that implicit steps use, equal to it where that is.
-    fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix);
+    fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix) {
+        self.stiffness_under_tension(memory, x, x, weights, exact, matrix);
+    }
+
+    /// The same with directions at `x` and the tension that stiffens them sideways
+    /// as it is at `tension_at`.
+    fn stiffness_under_tension(
+        &self,
+        memory: &[f64],
+        x: &[DVec3],
+        tension_at: &[DVec3],
+        weights: Weights,
+        exact: bool,
+        matrix: &mut BlockMatrix,
+    );
 
     /// Measures of deformation.
     fn deformation(&self, memory: &[f64], x: &[DVec3]) -> Deformation;

@@ -109,7 +109,8 @@ pub fn nodal(
             }
         }
     }
-    let scheme = kinetic_part - scratch.restored + (elastic0 + contact0 - elastic1 - contact1 + moving + pin_moving - work);
+    let scheme =
+        kinetic_part - scratch.restored + (elastic0 + contact0 - elastic1 - contact1 + moving + pin_moving - work);
 
     // Friction and contact dampers, as the step used them.
     let (mut friction_loss, mut impact, mut surface_work) = (0.0, 0.0, 0.0);

@@ -3,8 +3,8 @@
 //! Backward Euler in the velocity, with K = -∂f/∂x, D = -∂f/∂v:
 //! ```text
 //! g(v₁) = M (v₁ - v₀) - dt f(x₀ + dt v₁, v₁, t₁) = 0
-//! one linearisation at x₀ (the default, [Chang] 5.3):
-//!   (M + dt D + dt² K) v₁ = M v₀ + dt f(x₀, 0)
+//! one linearisation at x̂ = x₀ + dt v₀ (the default):
+//!   (M + dt D + dt² K) (v₁ - v₀) = dt f(x̂, v₀, t₁)                     [Chang] 5.3
 //! more iterations: the same matrix at the latest x, right side -g, halved until g falls
 //! ```
 //! First order; every step is stable because K and D are clamped positive
@@ -17,7 +17,10 @@
 //!
 //! Both then restore the momenta of a free body, see `momenta`.
 //!
-//! Departs from the papers: the signs and the transverse term of the printed Jacobian
+//! Departs from the papers: they linearise at x₀. There a body that turns by φ in a
+//! step is seen to stretch by φ²/2, and the tension of that holds it in its old
+//! direction: a stiff pendulum stops. At x̂ directions are those of the end, and the
+//! tension across them is taken from x₀, which has no such stretch. The signs and the transverse term of the printed Jacobian
 //! are corrected, and the matrix is then symmetric: conjugate gradients instead of
 //! bi-conjugate ones.
 
@@ -29,8 +32,9 @@ use crate::parallel::{Chunks, Disjoint};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
-/// Newton stops when |g| has fallen by this factor.
+/// Newton stops when |g| is this small beside the momenta, or has fallen to rounding.
 const NEWTON_TOLERANCE: f64 = 1e-9;
+const ROUNDING: f64 = 1e-14;
 
 /// One backward Euler step.
 pub fn step(
@@ -115,47 +119,36 @@ fn solve_velocity(
     for i in 0..n {
         v[i] = if scratch.free[i] { before.velocities[i] } else { scratch.trial[i] };
     }
-    let mut first_norm = 0.0;
+    let first = residual(model, body, time, h, before, v, scratch);
+    outcome.newton_residual = first;
     for iteration in 0..body.newton.max(1) {
-        let at: &[DVec3] = if iteration == 0 { &before.positions } else { &scratch.trial };
-        fill(body, h, before, at, scratch, &mut matrix);
-        if iteration == 0 {
-            linearised_right(model, body, time, h, before, v, scratch, &matrix);
-        }
+        let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
+        fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
         let mut memory = before.direct_left.max(state.direct_left);
         let report =
             scratch.solver.solve(&body.solver, &matrix, &scratch.free, &scratch.right, &mut scratch.delta, &mut memory);
         state.direct_left = memory;
         outcome.solve = Some(report);
-        if iteration == 0 {
-            for i in 0..n {
-                v[i] += scratch.delta[i];
-            }
-            if body.newton <= 1 {
+        for i in 0..n {
+            v[i] += scratch.delta[i];
+        }
+        if body.newton <= 1 {
+            break;
+        }
+        // Halve the correction until the residual falls.
+        let (old, mut share) = (outcome.newton_residual, 1.0);
+        loop {
+            outcome.newton_residual = residual(model, body, time, h, before, v, scratch);
+            if outcome.newton_residual <= old || share < 0.05 {
                 break;
             }
-            first_norm = residual(model, body, time, h, before, v, scratch).max(f64::MIN_POSITIVE);
-            outcome.newton_residual = first_norm;
-        } else {
-            // Halve the correction until the residual falls.
-            let old = outcome.newton_residual;
-            let mut share = 1.0;
+            share *= 0.5;
             for i in 0..n {
-                v[i] += scratch.delta[i];
-            }
-            loop {
-                outcome.newton_residual = residual(model, body, time, h, before, v, scratch);
-                if outcome.newton_residual <= old || share < 0.05 {
-                    break;
-                }
-                share *= 0.5;
-                for i in 0..n {
-                    v[i] -= share * scratch.delta[i];
-                }
+                v[i] -= share * scratch.delta[i];
             }
         }
         let scale = momentum_scale(model, body, h, v);
-        if outcome.newton_residual <= NEWTON_TOLERANCE * first_norm.max(scale) {
+        if outcome.newton_residual <= NEWTON_TOLERANCE * scale + ROUNDING * first {
             break;
         }
     }
@@ -175,12 +168,13 @@ fn fill(
     h: f64,
     before: &BodyState,
     x: &[DVec3],
+    tension_at: &[DVec3],
     scratch: &Scratch,
     matrix: &mut crate::solve::BlockMatrix,
 ) {
     matrix.clear();
     let weights = Weights { position: h * h, velocity: h };
-    elasticity(body).stiffness(&before.memory, x, weights, false, matrix);
+    elasticity(body).stiffness_under_tension(&before.memory, x, tension_at, weights, false, matrix);
     let rows = matrix.rows_mut();
     rows.chunks.each(|c, range| {
         // SAFETY: every chunk is taken once.
@@ -203,47 +197,6 @@ fn fill(
             }
         }
     }
-}
-
-/// `M v₀ + h f(x₀, 0) - A v`, where v is v₀ with held nodes already at their velocity.
-fn linearised_right(
-    model: &Model,
-    body: &Body,
-    time: f64,
-    h: f64,
-    before: &BodyState,
-    v: &[DVec3],
-    scratch: &mut Scratch,
-    matrix: &crate::solve::BlockMatrix,
-) {
-    let mut product = std::mem::take(&mut scratch.delta);
-    matrix.product(&scratch.free, v, &mut product);
-    let right = Disjoint::new(&mut scratch.right);
-    let (elastic, loads) = (&scratch.now.elastic, &scratch.loads);
-    Chunks::new(body.len()).each(|_, range| {
-        // SAFETY: chunks are disjoint.
-        let right = unsafe { right.slice(range.clone()) };
-        for (k, i) in range.enumerate() {
-            let m = body.masses[i];
-            let load = loads.get(i).copied().unwrap_or(DVec3::ZERO);
-            right[k] = m * before.velocities[i] + h * (elastic[i] + load + m * model.gravity) - product[i];
-        }
-    });
-    scratch.delta = product;
-    if model.wind != DVec3::ZERO {
-        for i in 0..body.len() {
-            if body.drag[i] != 0.0 {
-                let blown = h * (scratch.drag(body, i) * model.wind);
-                scratch.right[i] += blown;
-            }
-        }
-    }
-    for touch in &scratch.now.touches {
-        let moved = (touch.stiffness * h + touch.damping) * touch.surface_velocity;
-        scratch.right[touch.node as usize] += h * (touch.push + touch.friction + moved);
-    }
-    let right = &mut scratch.right;
-    soft_pins(body, time, &before.positions, |node, force, _, _, _| right[node] += h * force);
 }
 
 /// Evaluates everything at x₀ + h v and writes -g into `right`; returns |g| over free nodes (N s).

@@ -87,8 +87,7 @@ pub(super) fn keep(
         }
     }
     let (w, solved_at) = (&*w, &solved);
-    let [work] =
-        chunks.sum(|_, range| [range.map(|i| body.masses[i] * (w[i] - solved_at[i]).dot(w[i])).sum::<f64>()]);
+    let [work] = chunks.sum(|_, range| [range.map(|i| body.masses[i] * (w[i] - solved_at[i]).dot(w[i])).sum::<f64>()]);
     scratch.delta = solved;
     work
 }
