@@ -63,6 +63,25 @@ pub struct Touch {
     pub surface_velocity: DVec3,
     /// Anchor in the obstacle's axes.
     pub anchor: DVec3,
+    /// The step found that the node leaves: nothing acts on it.
+    pub released: bool,
+}
+
+impl Touch {
+    /// Force of the potential when the node has moved by `shift` past the surface (N).
+    pub fn push_after(&self, shift: DVec3) -> DVec3 {
+        if self.released { DVec3::ZERO } else { self.push - (self.stiffness - self.friction_stiffness) * shift }
+    }
+
+    /// Friction when the node has moved by `shift` past the surface (N).
+    pub fn friction_after(&self, shift: DVec3) -> DVec3 {
+        if self.released { DVec3::ZERO } else { self.friction - self.friction_stiffness * shift }
+    }
+
+    /// Force of the dampers at a velocity past the surface (N).
+    pub fn damper(&self, velocity: DVec3) -> DVec3 {
+        if self.released { DVec3::ZERO } else { -(self.damping * velocity) }
+    }
 }
 
 /// n nᵀ
@@ -85,7 +104,7 @@ pub fn node_stiffness(model: &Model, body: &Body, obstacle: &Obstacle, node: usi
 /// Finds the touches of one body.
 ///
 /// `ahead` (s) is how far an implicit step looks: a node counts as touching if it
-/// would at `x + ahead v`, and its force is the potential's, carried back to `x` along
+/// would when it has moved on for that long, the obstacle too, and its force is the potential's, carried back to `x` along
 /// the normal, so that the solve arrives at the right force instead of running into
 /// the surface first. Explicit steps and accounts look at `x` itself, `ahead` = 0.
 /// `dt` (s) is the coming step, which decides whether friction will hold.
@@ -113,7 +132,8 @@ pub fn find(
             let pose = &poses[index];
             if let Some(radius) = obstacle.shape.bounding_radius()
                 && !obstacle.hollow
-                && (position - pose.position).length() > radius + obstacle.range + ahead * v[node].length()
+                && (position - pose.position).length()
+                    > radius + obstacle.range + ahead * (v[node] - obstacle.surface_velocity(position, pose)).length()
                 && obstacle.published.is_none()
             {
                 continue;
@@ -154,7 +174,7 @@ fn touch(
 ) -> Option<Touch> {
     let surface_velocity = obstacle.surface_velocity(x, pose);
     let relative = v - surface_velocity;
-    let gap = obstacle.gap(x + ahead * v, pose);
+    let gap = obstacle.gap(x + ahead * relative, pose);
     let n = gap.normal;
     // Distance at x itself, measured along the normal of where it is going.
     let here = gap.distance - ahead * relative.dot(n);
@@ -198,6 +218,7 @@ fn touch(
         damping,
         surface_velocity,
         anchor,
+        released: false,
     };
     if friction > 0.0 {
         let limit = friction * normal_force;

@@ -187,7 +187,7 @@ fn fill(
             rows.add_diagonal(i, &block);
         }
     });
-    for touch in &scratch.now.touches {
+    for touch in scratch.now.touches.iter().filter(|t| !t.released) {
         matrix.add_diagonal(touch.node as usize, touch.stiffness * (h * h) + touch.damping * h);
     }
     for pin in &body.pins {
@@ -225,11 +225,13 @@ fn residual(
         }
         scratch.right[i] = h * f - m * (v[i] - before.velocities[i]);
     }
-    for touch in &scratch.now.touches {
+    for touch in &mut scratch.now.touches {
         let i = touch.node as usize;
         let relative = v[i] - touch.surface_velocity;
-        let force = touch.push + touch.friction - (touch.stiffness * h + touch.damping) * relative;
-        scratch.right[i] += h * force;
+        touch.released = false;
+        touch.released = touch.push_after(h * relative).dot(touch.normal) <= 0.0;
+        scratch.right[i] +=
+            h * (touch.push_after(h * relative) + touch.friction_after(h * relative) + touch.damper(relative));
     }
     let right = &mut scratch.right;
     soft_pins(body, time, &scratch.trial, |node, force, _, _, _| right[node] += h * force);
