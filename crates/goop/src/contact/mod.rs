@@ -78,6 +78,16 @@ impl Touch {
         if self.released { DVec3::ZERO } else { self.friction - self.friction_stiffness * shift }
     }
 
+    /// Whether the potential pushes when the node has moved by `shift` past the surface.
+    pub fn presses(&self, shift: DVec3) -> bool {
+        (self.push - (self.stiffness - self.friction_stiffness) * shift).dot(self.normal) > 0.0
+    }
+
+    /// Everything after a time `h` (s) at a velocity past the surface (N).
+    pub fn force_after(&self, h: f64, velocity: DVec3) -> DVec3 {
+        self.push_after(h * velocity) + self.friction_after(h * velocity) + self.damper(velocity)
+    }
+
     /// Force of the dampers at a velocity past the surface (N).
     pub fn damper(&self, velocity: DVec3) -> DVec3 {
         if self.released { DVec3::ZERO } else { -(self.damping * velocity) }
@@ -103,10 +113,11 @@ pub fn node_stiffness(model: &Model, body: &Body, obstacle: &Obstacle, node: usi
 
 /// Finds the touches of one body.
 ///
-/// `ahead` (s) is how far an implicit step looks: a node counts as touching if it
-/// would when it has moved on for that long, the obstacle too, and its force is the potential's, carried back to `x` along
-/// the normal, so that the solve arrives at the right force instead of running into
-/// the surface first. Explicit steps and accounts look at `x` itself, `ahead` = 0.
+/// `ahead` (s) is how far an implicit step looks: a node counts if it might touch
+/// when it has moved on for that long, the obstacle too, and its force is the
+/// potential's, carried back to `x` along the normal, so that the solve arrives at the
+/// right force instead of running into the surface first. Whether it does press is
+/// for the solve to say (`released`). Explicit steps and accounts look at `x` itself, `ahead` = 0.
 /// `dt` (s) is the coming step, which decides whether friction will hold.
 pub fn find(
     model: &Model,
@@ -133,7 +144,9 @@ pub fn find(
             if let Some(radius) = obstacle.shape.bounding_radius()
                 && !obstacle.hollow
                 && (position - pose.position).length()
-                    > radius + obstacle.range + ahead * (v[node] - obstacle.surface_velocity(position, pose)).length()
+                    > radius
+                        + 2.0 * obstacle.range
+                        + ahead * (v[node] - obstacle.surface_velocity(position, pose)).length()
                 && obstacle.published.is_none()
             {
                 continue;
@@ -186,7 +199,9 @@ fn touch(
         }
         (energy, force, stiffness)
     } else {
-        if gap.distance >= obstacle.range {
+        // Forces may bring a node in that its velocity alone would not.
+        let reach = if ahead > 0.0 { 2.0 * obstacle.range } else { obstacle.range };
+        if gap.distance.min(here) >= reach {
             return None;
         }
         let over = obstacle.range - here;
@@ -233,7 +248,14 @@ fn touch(
             stiffness += tangent * k;
             damping += tangent * damper;
         } else {
-            touch.friction = trial * (limit / trial.length());
+            let (direction, length) = (trial.normalize(), trial.length());
+            touch.friction = limit * direction;
+            if ahead > 0.0 {
+                // The magnitude is given; the direction turns with the motion, stiffly.
+                touch.friction_stiffness = (DMat3::IDENTITY - along(n) - along(direction)) * (k * limit / length);
+                touch.friction += touch.friction_stiffness * (ahead * relative);
+                stiffness += touch.friction_stiffness;
+            }
         }
         touch.stiffness = stiffness;
         touch.damping = damping;

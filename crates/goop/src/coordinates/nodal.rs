@@ -342,18 +342,19 @@ fn put_back(
                 continue;
             }
             let mut gap = obstacle.gap(end, to);
-            if gap.distance >= 0.0 {
-                // Outside at the end: did it pass through something thin?
-                let local_start = from.rotation.inverse() * (start - from.position);
-                let local_end = to.rotation.inverse() * (end - to.position);
-                if (local_end - local_start).length() < obstacle.thickness() {
-                    continue;
-                }
-                let Some((fraction, touched)) = obstacle.first_touch(start, end, from, to) else { continue };
+            let local_start = from.rotation.inverse() * (start - from.position);
+            let local_end = to.rotation.inverse() * (end - to.position);
+            // A way that may lead past the middle of the solid: where did it go in?
+            let entered = ((local_end - local_start).length() >= 0.5 * obstacle.thickness())
+                .then(|| obstacle.first_touch(start, end, from, to))
+                .flatten();
+            if let Some((fraction, touched)) = entered {
                 let point = to.position + to.rotation * local_start.lerp(local_end, fraction);
                 state.positions[i] = point;
                 gap = touched;
                 outcome.depth = outcome.depth.max((end - point).dot(-touched.normal).max(0.0));
+            } else if gap.distance >= 0.0 {
+                continue;
             }
             outcome.depth = outcome.depth.max(-gap.distance);
             // To the surface; a second look corrects for its curvature.

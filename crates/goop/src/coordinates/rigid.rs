@@ -291,10 +291,10 @@ fn points(model: &Model, body: &Body, clock: Clock, rigid: &RigidState, x: &[DVe
             }
             let here = obstacle.gap(p, from);
             let ahead = obstacle.gap(p + moves, from);
-            let through = (here.distance > 0.0 && ahead.distance > 0.0 && moves.length() >= obstacle.thickness())
+            let entered = (here.distance > 0.0 && moves.length() >= 0.5 * obstacle.thickness())
                 .then(|| obstacle.first_touch(p, p + moves, from, from))
                 .flatten();
-            let (distance, normal) = if let Some((fraction, touched)) = through {
+            let (distance, normal) = if let Some((fraction, touched)) = entered {
                 (-fraction * moves.dot(touched.normal), touched.normal)
             } else if ahead.distance < 0.0 && here.distance > 0.0 {
                 (ahead.distance - moves.dot(ahead.normal), ahead.normal)

@@ -7,6 +7,9 @@
 //!   (M + dt D + dt² K) (v₁ - v₀) = dt f(x̂, v₀, t₁)                     [Chang] 5.3
 //! more iterations: the same matrix at the latest x, right side -g, halved until g falls
 //! ```
+//! Obstacles only push: where a solve has one pull, or lets a node in, the touch is
+//! switched and the solve repeated.
+//!
 //! First order; every step is stable because K and D are clamped positive
 //! semi-definite. Its own dissipation is ½‖Δv‖²_M + ½‖Δx‖²_K.
 //!
@@ -35,6 +38,8 @@ use glam::{DMat3, DVec3};
 /// Newton stops when |g| is this small beside the momenta, or has fallen to rounding.
 const NEWTON_TOLERANCE: f64 = 1e-9;
 const ROUNDING: f64 = 1e-14;
+/// Solves for one linearisation, until the nodes found to press are those assumed to.
+const CONTACT_PASSES: usize = 5;
 
 /// One backward Euler step.
 pub fn step(
@@ -124,11 +129,15 @@ fn solve_velocity(
     for iteration in 0..body.newton.max(1) {
         let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
         fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
-        let mut memory = before.direct_left.max(state.direct_left);
-        let report =
-            scratch.solver.solve(&body.solver, &matrix, &scratch.free, &scratch.right, &mut scratch.delta, &mut memory);
-        state.direct_left = memory;
-        outcome.solve = Some(report);
+        for _ in 0..CONTACT_PASSES {
+            let mut memory = before.direct_left.max(state.direct_left);
+            let Scratch { solver, free, right, delta, .. } = scratch;
+            outcome.solve = Some(solver.solve(&body.solver, &matrix, free, right, delta, &mut memory));
+            state.direct_left = memory;
+            if !switch_touches(h, v, scratch, &mut matrix) {
+                break;
+            }
+        }
         for i in 0..n {
             v[i] += scratch.delta[i];
         }
@@ -153,6 +162,28 @@ fn solve_velocity(
         }
     }
     scratch.matrix = Some(matrix);
+}
+
+/// Lets go of touches that would pull after the correction and takes up those that would press;
+/// whether there were any.
+fn switch_touches(h: f64, v: &[DVec3], scratch: &mut Scratch, matrix: &mut crate::solve::BlockMatrix) -> bool {
+    let mut any = false;
+    for touch in &mut scratch.now.touches {
+        let i = touch.node as usize;
+        let here = v[i] - touch.surface_velocity;
+        let released = !touch.presses(h * (here + scratch.delta[i]));
+        if released == touch.released || !scratch.free[i] {
+            continue;
+        }
+        // What the touch is worth at the point of linearisation joins or leaves.
+        touch.released = false;
+        let sign = if released { -1.0 } else { 1.0 };
+        scratch.right[i] += sign * h * touch.force_after(h, here);
+        matrix.add_diagonal(i, (touch.stiffness * (h * h) + touch.damping * h) * sign);
+        touch.released = released;
+        any = true;
+    }
+    any
 }
 
 /// What a residual impulse is measured against: the weight over the step, and momenta (N s).
@@ -228,10 +259,8 @@ fn residual(
     for touch in &mut scratch.now.touches {
         let i = touch.node as usize;
         let relative = v[i] - touch.surface_velocity;
-        touch.released = false;
-        touch.released = touch.push_after(h * relative).dot(touch.normal) <= 0.0;
-        scratch.right[i] +=
-            h * (touch.push_after(h * relative) + touch.friction_after(h * relative) + touch.damper(relative));
+        touch.released = !touch.presses(h * relative);
+        scratch.right[i] += h * touch.force_after(h, relative);
     }
     let right = &mut scratch.right;
     soft_pins(body, time, &scratch.trial, |node, force, _, _, _| right[node] += h * force);

@@ -32,7 +32,7 @@ pub(super) fn keep(
     w: &mut [DVec3],
     scratch: &mut Scratch,
 ) -> f64 {
-    if !scratch.now.touches.is_empty() || body.pins.iter().any(|p| !p.nodes.is_empty()) {
+    if scratch.now.touches.iter().any(|t| !t.released) || body.pins.iter().any(|p| !p.nodes.is_empty()) {
         return 0.0;
     }
     let (x, v) = (&before.positions, &before.velocities);
