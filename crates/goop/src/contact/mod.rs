@@ -51,6 +51,10 @@ pub struct Touch {
     pub push: DVec3,
     /// Friction force at the positions it was evaluated at (N), without its damper.
     pub friction: DVec3,
+    /// What friction may do.
+    hold: Hold,
+    /// Friction slips rather than sticks.
+    pub slips: bool,
     /// Energy of the friction spring (J).
     pub friction_energy: f64,
     /// Stiffness to be used implicitly: potential, and friction while it sticks (N/m).
@@ -67,6 +71,19 @@ pub struct Touch {
     pub released: bool,
 }
 
+/// What friction may do at a touch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hold {
+    /// Pull of the spring at the start (N).
+    pull: DVec3,
+    /// The most friction can do (N).
+    limit: f64,
+    /// The spring (N/m).
+    stiffness: f64,
+    /// The damper beside it (N s/m).
+    damping: f64,
+}
+
 impl Touch {
     /// Force of the potential when the node has moved by `shift` past the surface (N).
     pub fn push_after(&self, shift: DVec3) -> DVec3 {
@@ -76,6 +93,60 @@ impl Touch {
     /// Friction when the node has moved by `shift` past the surface (N).
     pub fn friction_after(&self, shift: DVec3) -> DVec3 {
         if self.released { DVec3::ZERO } else { self.friction - self.friction_stiffness * shift }
+    }
+
+    /// What the friction spring would pull after a move by `shift` past the surface (N).
+    fn trial(&self, shift: DVec3) -> DVec3 {
+        self.hold.pull - self.hold.stiffness * (shift - shift.dot(self.normal) * self.normal)
+    }
+
+    /// Friction holds like a spring with a damper.
+    fn stick(&mut self) {
+        let tangent = DMat3::IDENTITY - along(self.normal);
+        self.set_friction(self.hold.pull, tangent * self.hold.stiffness);
+        self.damping += tangent * self.hold.damping;
+        self.slips = false;
+    }
+
+    /// Friction of given magnitude against a trial; after a move by `shift` its direction is the
+    /// trial's, and turns with the motion as stiffly as the spring would.
+    fn slip(&mut self, trial: DVec3, shift: DVec3) {
+        let (direction, length) = (trial.normalize(), trial.length());
+        let turning = if shift == DVec3::ZERO { 0.0 } else { self.hold.stiffness * self.hold.limit / length };
+        let stiffness = (DMat3::IDENTITY - along(self.normal) - along(direction)) * turning;
+        self.set_friction(self.hold.limit * direction + stiffness * shift, stiffness);
+        self.slips = true;
+    }
+
+    /// Replaces friction; only the normal's damper stays.
+    fn set_friction(&mut self, friction: DVec3, stiffness: DMat3) {
+        self.stiffness += stiffness - self.friction_stiffness;
+        self.friction_stiffness = stiffness;
+        self.friction = friction;
+        self.damping = along(self.normal) * self.normal.dot(self.damping * self.normal);
+    }
+
+    /// Corrects what was assumed of the touch where a step ends with this move past the surface:
+    /// it may press or not, stick or slip. It starts to slip only if `may_slip`, so that the two do
+    /// not take turns: too much hold only costs energy, a slip that drives the node would make some.
+    /// Whether anything changed.
+    pub fn settle(&mut self, shift: DVec3, may_slip: bool) -> bool {
+        let released = !self.presses(shift);
+        let changed = released != self.released;
+        self.released = released;
+        if released || self.hold.limit == 0.0 {
+            return changed;
+        }
+        let trial = self.trial(shift);
+        let (holds, turns) = (trial.length() <= self.hold.limit, self.slips && trial.dot(self.friction) < 0.0);
+        if self.slips && (holds || (turns && !may_slip)) {
+            self.stick();
+        } else if !holds && may_slip && (!self.slips || turns) {
+            self.slip(trial, shift);
+        } else {
+            return changed;
+        }
+        true
     }
 
     /// Whether the potential pushes when the node has moved by `shift` past the surface.
@@ -191,7 +262,7 @@ fn touch(
     let n = gap.normal;
     // Distance at x itself, measured along the normal of where it is going.
     let here = gap.distance - ahead * relative.dot(n);
-    let (energy, push, mut stiffness) = if let Some(published) = obstacle.published {
+    let (energy, push, stiffness) = if let Some(published) = obstacle.published {
         // Beyond forty decay lengths the potential is less than rounding of its height.
         let (energy, force, stiffness) = obstacle.published_potential(x, pose);
         if energy < published.c * 1e-17 {
@@ -211,7 +282,7 @@ fn touch(
     let normal_force = push.dot(n).max(0.0);
     // The damper may slow the approach, not pull back a node that leaves.
     let approaching = relative.dot(n) < 0.0;
-    let mut damping = if approaching { along(n) * damper } else { DMat3::ZERO };
+    let damping = if approaching { along(n) * damper } else { DMat3::ZERO };
 
     // Friction.
     let local = |p: DVec3| pose.rotation.inverse() * (p - pose.position);
@@ -227,6 +298,8 @@ fn touch(
         energy,
         push,
         friction: DVec3::ZERO,
+        hold: Hold::default(),
+        slips: false,
         friction_energy: 0.0,
         stiffness,
         friction_stiffness: DMat3::ZERO,
@@ -239,26 +312,16 @@ fn touch(
         let limit = friction * normal_force;
         let pull = -k * flat(x - world(anchor));
         let pull = pull.clamp_length_max(limit);
-        let trial = pull - k * dt * flat(relative);
         touch.friction_energy = 0.5 * pull.length_squared() / k;
-        if trial.length() <= limit {
-            let tangent = DMat3::IDENTITY - along(n);
-            touch.friction = pull;
-            touch.friction_stiffness = tangent * k;
-            stiffness += tangent * k;
-            damping += tangent * damper;
-        } else {
-            let (direction, length) = (trial.normalize(), trial.length());
-            touch.friction = limit * direction;
-            if ahead > 0.0 {
-                // The magnitude is given; the direction turns with the motion, stiffly.
-                touch.friction_stiffness = (DMat3::IDENTITY - along(n) - along(direction)) * (k * limit / length);
-                touch.friction += touch.friction_stiffness * (ahead * relative);
-                stiffness += touch.friction_stiffness;
-            }
-        }
+        touch.hold = Hold { pull, limit, stiffness: k, damping: damper };
         touch.stiffness = stiffness;
         touch.damping = damping;
+        let trial = touch.trial(dt * relative);
+        if trial.length() <= limit {
+            touch.stick();
+        } else {
+            touch.slip(trial, ahead * relative);
+        }
     }
     Some(touch)
 }

@@ -7,8 +7,8 @@
 //!   (M + dt D + dt² K) (v₁ - v₀) = dt f(x̂, v₀, t₁)                     [Chang] 5.3
 //! more iterations: the same matrix at the latest x, right side -g, halved until g falls
 //! ```
-//! Obstacles only push: where a solve has one pull, or lets a node in, the touch is
-//! switched and the solve repeated.
+//! Obstacles only push, and friction only holds so much: where a solve has one pull, or lets a
+//! node in, or friction do too much or drive, the touch is corrected and the solve repeated.
 //!
 //! First order; every step is stable because K and D are clamped positive
 //! semi-definite. Its own dissipation is ½‖Δv‖²_M + ½‖Δx‖²_K.
@@ -28,6 +28,7 @@
 //! bi-conjugate ones.
 
 use super::momenta;
+use crate::contact::Touch;
 use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity, soft_pins};
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
@@ -39,7 +40,7 @@ use glam::{DMat3, DVec3};
 const NEWTON_TOLERANCE: f64 = 1e-9;
 const ROUNDING: f64 = 1e-14;
 /// Solves for one linearisation, until the nodes found to press are those assumed to.
-const CONTACT_PASSES: usize = 5;
+const CONTACT_PASSES: usize = 8;
 
 /// One backward Euler step.
 pub fn step(
@@ -129,12 +130,12 @@ fn solve_velocity(
     for iteration in 0..body.newton.max(1) {
         let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
         fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
-        for _ in 0..CONTACT_PASSES {
+        for pass in 0..CONTACT_PASSES {
             let mut memory = before.direct_left.max(state.direct_left);
             let Scratch { solver, free, right, delta, .. } = scratch;
             outcome.solve = Some(solver.solve(&body.solver, &matrix, free, right, delta, &mut memory));
             state.direct_left = memory;
-            if !switch_touches(h, v, scratch, &mut matrix) {
+            if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix) {
                 break;
             }
         }
@@ -164,24 +165,34 @@ fn solve_velocity(
     scratch.matrix = Some(matrix);
 }
 
-/// Lets go of touches that would pull after the correction and takes up those that would press;
-/// whether there were any.
-fn switch_touches(h: f64, v: &[DVec3], scratch: &mut Scratch, matrix: &mut crate::solve::BlockMatrix) -> bool {
+/// Corrects touches that behave otherwise than assumed after the correction, in the matrix and
+/// the right side too; whether there were any.
+fn switch_touches(
+    h: f64,
+    v: &[DVec3],
+    may_slip: bool,
+    scratch: &mut Scratch,
+    matrix: &mut crate::solve::BlockMatrix,
+) -> bool {
     let mut any = false;
     for touch in &mut scratch.now.touches {
         let i = touch.node as usize;
-        let here = v[i] - touch.surface_velocity;
-        let released = !touch.presses(h * (here + scratch.delta[i]));
-        if released == touch.released || !scratch.free[i] {
+        if !scratch.free[i] {
             continue;
         }
-        // What the touch is worth at the point of linearisation joins or leaves.
-        touch.released = false;
-        let sign = if released { -1.0 } else { 1.0 };
-        scratch.right[i] += sign * h * touch.force_after(h, here);
-        matrix.add_diagonal(i, (touch.stiffness * (h * h) + touch.damping * h) * sign);
-        touch.released = released;
-        any = true;
+        // What the touch is worth at the point of linearisation.
+        let velocity = v[i] - touch.surface_velocity;
+        let worth = |t: &Touch| match t.released {
+            true => (DVec3::ZERO, DMat3::ZERO),
+            false => (h * t.force_after(h, velocity), t.stiffness * (h * h) + t.damping * h),
+        };
+        let (old_right, old_block) = worth(touch);
+        if touch.settle(h * (velocity + scratch.delta[i]), may_slip) {
+            let (right, block) = worth(touch);
+            scratch.right[i] += right - old_right;
+            matrix.add_diagonal(i, block - old_block);
+            any = true;
+        }
     }
     any
 }
