@@ -55,7 +55,8 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
         if worst < TOLERANCE {
             break;
         }
-        h = (h * if force < last { 1.5 } else { 0.7 }).clamp(1e-6, 30.0);
+        // A force that stays the same, as on a flat sheet still falling freely, is no reason to slow down.
+        h = (h * if force < 1.01 * last { 1.5 } else { 0.7 }).clamp(1e-6, 30.0);
         last = force;
     }
     state.velocities.fill(DVec3::ZERO);
