@@ -114,7 +114,7 @@ fn the_account_closes_for_every_scheme_and_every_force() {
                 let row = play(scene(name, nodal(integrator), dt), newton);
                 let line = format!("{name}, {scheme}, {newton} Newton: {:.1e} of {:.2} J", share(&row), row.exchanged);
                 eprintln!("{line}, scheme {:.2} J, impact {:.2} J", row.scheme, row.impact);
-                if !(share(&row) < 0.01) {
+                if share(&row).is_nan() || share(&row) >= 0.01 {
                     failed.push(line);
                 }
             }
@@ -141,7 +141,8 @@ fn leaving_out_one_term_opens_the_account() {
     let mut damped = scene("swinging sheet", nodal(Integrator::BackwardEuler), 1.0 / 240.0);
     damped.bodies[0].material = Material { damping: 0.2, ..RUBBER }.into();
     damped.bodies[0].compile();
-    let rows: [(&str, Row, fn(&mut Row)); 9] = [
+    type Strike = fn(&mut Row);
+    let rows: [(&str, Row, Strike); 9] = [
         ("scheme", euler("swinging sheet"), |r| r.scheme = 0.0),
         ("elastic", euler("swinging sheet"), |r| r.elastic = 0.0),
         ("damping", play(damped, 8), |r| r.damping = 0.0),

@@ -133,7 +133,8 @@ fn solve_velocity(
         for pass in 0..CONTACT_PASSES {
             let mut memory = before.direct_left.max(state.direct_left);
             let Scratch { solver, free, right, delta, .. } = scratch;
-            outcome.solve = Some(solver.solve(&body.solver, &matrix, free, right, delta, &mut memory));
+            let report = solver.solve(&body.solver, &matrix, free, right, delta, &mut memory);
+            outcome.solve = Some(report.after(outcome.solve));
             state.direct_left = memory;
             if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix) {
                 break;
@@ -251,29 +252,41 @@ fn residual(
     v: &[DVec3],
     scratch: &mut Scratch,
 ) -> f64 {
-    let n = body.len();
-    for i in 0..n {
-        scratch.trial[i] = before.positions[i] + h * v[i];
-    }
+    let chunks = Chunks::new(body.len());
+    let trial = Disjoint::new(&mut scratch.trial);
+    chunks.each(|_, range| {
+        // SAFETY: chunks are disjoint, here and below.
+        let trial = unsafe { trial.slice(range.clone()) };
+        for (k, i) in range.enumerate() {
+            trial[k] = before.positions[i] + h * v[i];
+        }
+    });
     let Evaluation { elastic, damping, energy, .. } = &mut scratch.next;
     *energy = elasticity(body).forces(&before.memory, &scratch.trial, v, elastic, damping);
-    for i in 0..n {
-        let m = body.masses[i];
-        let mut f = scratch.next.elastic[i] + m * model.gravity;
-        f += scratch.next.damping.get(i).copied().unwrap_or(DVec3::ZERO);
-        f += scratch.loads.get(i).copied().unwrap_or(DVec3::ZERO);
-        if body.drag[i] != 0.0 {
-            f -= scratch.drag(body, i) * (v[i] - model.wind);
+    let mut right = std::mem::take(&mut scratch.right);
+    let (out, shared) = (Disjoint::new(&mut right), &*scratch);
+    chunks.each(|_, range| {
+        // SAFETY: as above.
+        let right = unsafe { out.slice(range.clone()) };
+        for (k, i) in range.enumerate() {
+            let m = body.masses[i];
+            let mut f = shared.next.elastic[i] + m * model.gravity;
+            f += shared.next.damping.get(i).copied().unwrap_or(DVec3::ZERO);
+            f += shared.loads.get(i).copied().unwrap_or(DVec3::ZERO);
+            if body.drag[i] != 0.0 {
+                f -= shared.drag(body, i) * (v[i] - model.wind);
+            }
+            right[k] = h * f - m * (v[i] - before.velocities[i]);
         }
-        scratch.right[i] = h * f - m * (v[i] - before.velocities[i]);
-    }
+    });
     for touch in &mut scratch.now.touches {
         let i = touch.node as usize;
         let relative = v[i] - touch.surface_velocity;
         touch.released = !touch.presses(h * relative);
-        scratch.right[i] += h * touch.force_after(h, relative);
+        right[i] += h * touch.force_after(h, relative);
     }
-    let right = &mut scratch.right;
     soft_pins(body, time, &scratch.trial, |node, force, _, _, _| right[node] += h * force);
-    (0..n).filter(|&i| scratch.free[i]).map(|i| right[i].length_squared()).sum::<f64>().sqrt()
+    scratch.right = right;
+    let (right, free) = (&scratch.right, &scratch.free);
+    chunks.sum(|_, range| [range.filter(|&i| free[i]).map(|i| right[i].length_squared()).sum()])[0].sqrt()
 }

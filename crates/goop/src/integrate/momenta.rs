@@ -22,7 +22,7 @@ use glam::{DMat3, DVec3};
 /// Drag and moving arms couple the correction to itself; each pass shrinks what is left by about hω.
 const PASSES: usize = 5;
 
-/// Corrects `w`; returns the work of the correction over a unit of time step ratio, Σ m δ·w (J).
+/// Adds the correction δ to `w`; returns Σ m δ·w (J).
 pub(super) fn keep(
     model: &Model,
     body: &Body,
