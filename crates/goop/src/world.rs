@@ -149,6 +149,14 @@ impl World {
         &self.state
     }
 
+    /// Goes on from a state taken earlier from a world with the same model, account
+    /// included; the next step is bit for bit the one that followed it.
+    pub fn restore(&mut self, state: State) {
+        self.before = state.clone();
+        self.state = state;
+        self.scratch.iter_mut().for_each(Scratch::invalidate);
+    }
+
     /// Time (s).
     pub fn time(&self) -> f64 {
         self.seconds(self.state.ticks)

@@ -16,12 +16,15 @@
 //! unit (selectable as `published`); they have no friction and no guarantee.
 
 pub mod obstacle;
+mod touch;
 
 pub use obstacle::{Obstacle, ObstacleShape, Published};
+pub use touch::Touch;
 
 use crate::animate::Pose;
 use crate::model::{Body, Model};
 use glam::{DMat3, DVec3};
+use touch::Hold;
 
 /// Where a node sticks to an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,37 +35,6 @@ pub struct Anchor {
     pub obstacle: u32,
     /// The point in the obstacle's own axes (m).
     pub local: DVec3,
-}
-
-/// A node within reach of an obstacle.
-#[derive(Clone, Copy, Debug)]
-pub struct Touch {
-    /// Which node.
-    pub node: u32,
-    /// Which obstacle.
-    pub obstacle: u32,
-    /// Distance to the surface (m), negative inside.
-    pub gap: f64,
-    /// Outward normal.
-    pub normal: DVec3,
-    /// Potential (J): normal only.
-    pub energy: f64,
-    /// Force of the potential (N).
-    pub push: DVec3,
-    /// Friction force at the positions it was evaluated at (N), without its damper.
-    pub friction: DVec3,
-    /// Energy of the friction spring (J).
-    pub friction_energy: f64,
-    /// Stiffness to be used implicitly: potential, and friction while it sticks (N/m).
-    pub stiffness: DMat3,
-    /// Part of it that is friction (N/m).
-    pub friction_stiffness: DMat3,
-    /// Damping to be used implicitly (N s/m).
-    pub damping: DMat3,
-    /// Velocity of the surface there (m/s).
-    pub surface_velocity: DVec3,
-    /// Anchor in the obstacle's axes.
-    pub anchor: DVec3,
 }
 
 /// n nᵀ
@@ -84,10 +56,11 @@ pub fn node_stiffness(model: &Model, body: &Body, obstacle: &Obstacle, node: usi
 
 /// Finds the touches of one body.
 ///
-/// `ahead` (s) is how far an implicit step looks: a node counts as touching if it
-/// would at `x + ahead v`, and its force is the potential's, carried back to `x` along
-/// the normal, so that the solve arrives at the right force instead of running into
-/// the surface first. Explicit steps and accounts look at `x` itself, `ahead` = 0.
+/// `ahead` (s) is how far an implicit step looks: a node counts if it might touch
+/// when it has moved on for that long, the obstacle too, and its force is the
+/// potential's, carried back to `x` along the normal, so that the solve arrives at the
+/// right force instead of running into the surface first. Whether it does press is
+/// for the solve to say (`released`). Explicit steps and accounts look at `x` itself, `ahead` = 0.
 /// `dt` (s) is the coming step, which decides whether friction will hold.
 pub fn find(
     model: &Model,
@@ -113,7 +86,10 @@ pub fn find(
             let pose = &poses[index];
             if let Some(radius) = obstacle.shape.bounding_radius()
                 && !obstacle.hollow
-                && (position - pose.position).length() > radius + obstacle.range + ahead * v[node].length()
+                && (position - pose.position).length()
+                    > radius
+                        + 2.0 * obstacle.range
+                        + ahead * (v[node] - obstacle.surface_velocity(position, pose)).length()
                 && obstacle.published.is_none()
             {
                 continue;
@@ -154,11 +130,11 @@ fn touch(
 ) -> Option<Touch> {
     let surface_velocity = obstacle.surface_velocity(x, pose);
     let relative = v - surface_velocity;
-    let gap = obstacle.gap(x + ahead * v, pose);
+    let gap = obstacle.gap(x + ahead * relative, pose);
     let n = gap.normal;
     // Distance at x itself, measured along the normal of where it is going.
     let here = gap.distance - ahead * relative.dot(n);
-    let (energy, push, mut stiffness) = if let Some(published) = obstacle.published {
+    let (energy, push, stiffness) = if let Some(published) = obstacle.published {
         // Beyond forty decay lengths the potential is less than rounding of its height.
         let (energy, force, stiffness) = obstacle.published_potential(x, pose);
         if energy < published.c * 1e-17 {
@@ -166,7 +142,9 @@ fn touch(
         }
         (energy, force, stiffness)
     } else {
-        if gap.distance >= obstacle.range {
+        // Forces may bring a node in that its velocity alone would not.
+        let reach = if ahead > 0.0 { 2.0 * obstacle.range } else { obstacle.range };
+        if gap.distance.min(here) >= reach {
             return None;
         }
         let over = obstacle.range - here;
@@ -176,7 +154,7 @@ fn touch(
     let normal_force = push.dot(n).max(0.0);
     // The damper may slow the approach, not pull back a node that leaves.
     let approaching = relative.dot(n) < 0.0;
-    let mut damping = if approaching { along(n) * damper } else { DMat3::ZERO };
+    let damping = if approaching { along(n) * damper } else { DMat3::ZERO };
 
     // Friction.
     let local = |p: DVec3| pose.rotation.inverse() * (p - pose.position);
@@ -192,30 +170,30 @@ fn touch(
         energy,
         push,
         friction: DVec3::ZERO,
+        hold: Hold::default(),
+        slips: false,
         friction_energy: 0.0,
         stiffness,
         friction_stiffness: DMat3::ZERO,
         damping,
         surface_velocity,
         anchor,
+        released: false,
     };
     if friction > 0.0 {
         let limit = friction * normal_force;
         let pull = -k * flat(x - world(anchor));
         let pull = pull.clamp_length_max(limit);
-        let trial = pull - k * dt * flat(relative);
         touch.friction_energy = 0.5 * pull.length_squared() / k;
-        if trial.length() <= limit {
-            let tangent = DMat3::IDENTITY - along(n);
-            touch.friction = pull;
-            touch.friction_stiffness = tangent * k;
-            stiffness += tangent * k;
-            damping += tangent * damper;
-        } else {
-            touch.friction = trial * (limit / trial.length());
-        }
+        touch.hold = Hold { pull, limit, stiffness: k, damping: damper };
         touch.stiffness = stiffness;
         touch.damping = damping;
+        let trial = touch.trial(dt * relative);
+        if trial.length() <= limit {
+            touch.stick();
+        } else {
+            touch.slip(trial, ahead * relative);
+        }
     }
     Some(touch)
 }

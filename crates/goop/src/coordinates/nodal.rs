@@ -1,7 +1,8 @@
 //! Nodal coordinates: the unknowns are the positions of the nodes.
 //!
-//! One step: forces at the start, the integrator, nodes that went through an
-//! obstacle put back, forces at the end, the account. The forces at the end are
+//! One step: forces at the start, the integrator, forces at the end, the account;
+//! where nodes went into an obstacle they are put back, and both are done again for
+//! what that changed. The forces at the end are
 //! those at the start of the next step, so an explicit step evaluates them once.
 
 use crate::animate::Pose;
@@ -52,12 +53,12 @@ impl Evaluation {
 pub struct PutBack {
     /// Which node.
     pub node: usize,
-    /// How far it was moved (m).
-    pub shift: DVec3,
-    /// Its velocity before (m/s).
+    /// Where the scheme had brought it (m).
+    pub position: DVec3,
+    /// With which velocity (m/s).
     pub velocity: DVec3,
-    /// Velocity of the surface (m/s).
-    pub surface: DVec3,
+    /// Work of the moving surface on it (J).
+    pub work: f64,
 }
 
 /// What a step did.
@@ -98,6 +99,8 @@ pub struct Scratch {
     pub(crate) trial: Vec<DVec3>,
     pub(crate) put_back: Vec<PutBack>,
     pub(crate) original: Vec<(usize, DVec3)>,
+    /// Work of restoring the momenta in this step (J).
+    pub(crate) restored: f64,
 }
 
 impl Scratch {
@@ -123,6 +126,7 @@ impl Scratch {
             trial: vector(implicit),
             put_back: Vec::new(),
             original: Vec::new(),
+            restored: 0.0,
         }
     }
 
@@ -277,8 +281,6 @@ pub fn step(
             state.velocities[i][axis] = 0.0;
         }
     }
-    put_back(model, body, clock, before, state, scratch, &mut outcome);
-    evaluate(body, &state.positions, &state.velocities, &before.memory, &mut scratch.next);
     if let Some(middle) = &mut scratch.middle {
         // The midpoint's forces, for the account.
         for i in 0..body.len() {
@@ -286,24 +288,26 @@ pub fn step(
             scratch.delta[i] = (state.positions[i] - x0[i]) / dt;
         }
         evaluate(body, &scratch.trial, &scratch.delta, &before.memory, middle);
-        contact::find(model, body, clock.before, 0.0, dt, &scratch.trial, &scratch.delta, &[], &mut middle.touches);
     }
-    contact::find(
-        model,
-        body,
-        clock.after,
-        0.0,
-        dt,
-        &state.positions,
-        &state.velocities,
-        &before.anchors,
-        &mut scratch.next.touches,
-    );
-    contact::drag_anchors(model, body, clock.after, &mut scratch.next.touches, &state.positions, &mut state.anchors);
-    account::nodal(model, body, clock, before, state, scratch, &mut outcome);
+    arrive(model, body, clock, before, state, scratch);
+    account::nodal(model, body, clock, before, state, scratch);
+    put_back(model, body, clock, before, state, scratch, &mut outcome);
+    if !scratch.put_back.is_empty() {
+        arrive(model, body, clock, before, state, scratch);
+        account::put_back(model, body, clock, state, scratch);
+    }
+    account::close(body, before, state, scratch, &mut outcome);
     std::mem::swap(&mut scratch.now, &mut scratch.next);
     scratch.valid = true;
     outcome
+}
+
+/// Forces, touches and anchors at the end of the step.
+fn arrive(model: &Model, body: &Body, clock: Clock, before: &BodyState, state: &mut BodyState, scratch: &mut Scratch) {
+    let (x, v, next) = (&state.positions, &state.velocities, &mut scratch.next);
+    evaluate(body, x, v, &before.memory, next);
+    contact::find(model, body, clock.after, 0.0, clock.dt, x, v, &before.anchors, &mut next.touches);
+    contact::drag_anchors(model, body, clock.after, &mut next.touches, x, &mut state.anchors);
 }
 
 /// Traces the path of every node and puts those that went into an obstacle back
@@ -318,33 +322,39 @@ fn put_back(
     outcome: &mut Outcome,
 ) {
     scratch.put_back.clear();
-    for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed && o.published.is_none()) {
-        let (from, to) = (&clock.before[index], &clock.after[index]);
-        for i in 0..body.len() {
-            if !scratch.free[i] || !state.positions[i].is_finite() {
-                continue;
-            }
-            let (start, end) = (before.positions[i], state.positions[i]);
-            if let Some(radius) = obstacle.shape.bounding_radius()
-                && !obstacle.hollow
+    if model.obstacles.iter().all(|o| o.removed || o.published.is_some()) {
+        return;
+    }
+    for i in (0..body.len()).filter(|&i| scratch.free[i]) {
+        let (start, position, velocity) = (before.positions[i], state.positions[i], state.velocities[i]);
+        if !position.is_finite() {
+            continue;
+        }
+        let (mut moved, mut work) = (false, 0.0);
+        for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed && o.published.is_none())
+        {
+            let (from, to) = (&clock.before[index], &clock.after[index]);
+            let end = state.positions[i];
+            if let Some(radius) = obstacle.bounding_radius()
                 && (start - from.position).length()
                     > radius + (end - start).length() + (to.position - from.position).length()
             {
                 continue;
             }
             let mut gap = obstacle.gap(end, to);
-            if gap.distance >= 0.0 {
-                // Outside at the end: did it pass through something thin?
-                if obstacle.hollow || (end - start).length() < obstacle.shape.thickness() {
-                    continue;
-                }
-                let Some((fraction, touched)) = obstacle.first_touch(start, end, from, to) else { continue };
-                let local_start = from.rotation.inverse() * (start - from.position);
-                let local_end = to.rotation.inverse() * (end - to.position);
+            let local_start = from.rotation.inverse() * (start - from.position);
+            let local_end = to.rotation.inverse() * (end - to.position);
+            // A way that may lead past the middle of the solid: where did it go in?
+            let entered = ((local_end - local_start).length() >= 0.5 * obstacle.thickness())
+                .then(|| obstacle.first_touch(start, end, from, to))
+                .flatten();
+            if let Some((fraction, touched)) = entered {
                 let point = to.position + to.rotation * local_start.lerp(local_end, fraction);
                 state.positions[i] = point;
                 gap = touched;
                 outcome.depth = outcome.depth.max((end - point).dot(-touched.normal).max(0.0));
+            } else if gap.distance >= 0.0 {
+                continue;
             }
             outcome.depth = outcome.depth.max(-gap.distance);
             // To the surface; a second look corrects for its curvature.
@@ -355,11 +365,13 @@ fn put_back(
                 }
             }
             let surface = obstacle.surface_velocity(state.positions[i], to);
-            let velocity = state.velocities[i];
-            let into = (velocity - surface).dot(gap.normal).min(0.0);
+            let into = (state.velocities[i] - surface).dot(gap.normal).min(0.0);
             state.velocities[i] -= into * gap.normal;
-            let shift = state.positions[i] - end;
-            scratch.put_back.push(PutBack { node: i, shift, velocity, surface });
+            work -= body.masses[i] * into * gap.normal.dot(surface);
+            moved = true;
+        }
+        if moved {
+            scratch.put_back.push(PutBack { node: i, position, velocity, work });
         }
     }
 }

@@ -57,7 +57,9 @@ impl RigidState {
         // A straight curve has no inertia about its own axis; give it that of a thin rod,
         // too small to matter, so that nothing is divided by zero.
         let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
-        inertia += DMat3::IDENTITY * (1e-9 * trace);
+        if inertia.determinant() < 1e-9 * trace.powi(3) {
+            inertia += DMat3::IDENTITY * (1e-9 * trace);
+        }
         Self {
             center,
             rotation: DQuat::IDENTITY,
@@ -276,31 +278,36 @@ fn points(model: &Model, body: &Body, clock: Clock, rigid: &RigidState, x: &[DVe
     }
     let (velocity, spin) = (rigid.momentum / rigid.mass, rigid.spin());
     for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed) {
-        let pose: &Pose = &clock.after[index];
+        let from: &Pose = &clock.before[index];
         for &p in x {
             let arm = p - rigid.center;
-            let moves = velocity + spin.cross(arm);
+            let surface = obstacle.surface_velocity(p, from);
+            // All as seen from the obstacle, where it is at the start.
+            let moves = dt * (velocity + spin.cross(arm) - surface);
             if let Some(radius) = obstacle.bounding_radius()
-                && (p - pose.position).length() > radius + obstacle.range + dt * moves.length()
+                && (p - from.position).length() > radius + obstacle.range + moves.length()
             {
                 continue;
             }
-            let gap = obstacle.gap(p, pose);
-            let ahead = obstacle.gap(p + dt * moves, pose);
-            let (distance, normal) = if ahead.distance < 0.0 && gap.distance > 0.0 {
-                (ahead.distance - dt * moves.dot(ahead.normal), ahead.normal)
-            } else {
-                (gap.distance, gap.normal)
-            };
-            if ahead.distance > 0.1 * obstacle.range && gap.distance > 0.1 * obstacle.range {
+            let here = obstacle.gap(p, from);
+            let ahead = obstacle.gap(p + moves, from);
+            let entered = (here.distance > 0.0 && moves.length() >= 0.5 * obstacle.thickness())
+                .then(|| obstacle.first_touch(p, p + moves, from, from))
+                .flatten();
+            let (distance, normal) = if let Some((fraction, touched)) = entered {
+                (-fraction * moves.dot(touched.normal), touched.normal)
+            } else if ahead.distance < 0.0 && here.distance > 0.0 {
+                (ahead.distance - moves.dot(ahead.normal), ahead.normal)
+            } else if ahead.distance.min(here.distance) > 0.1 * obstacle.range {
                 continue;
-            }
-            let surface = obstacle.surface_velocity(p, pose);
-            // Reach the surface of the end of the step, not beyond; depth is given back gently.
+            } else {
+                (here.distance, here.normal)
+            };
+            // Reach the surface, not beyond; depth is given back gently.
             let limit = if distance > 0.0 { -distance / dt } else { (-0.2 * distance / dt).min(1.0) };
             points.push(Point {
                 arm,
-                target: normal * limit,
+                target: surface + normal * limit,
                 normal,
                 friction: obstacle.friction.max(body.material.card.friction),
                 pin: false,

@@ -270,11 +270,11 @@ impl Springs {
         (k * over * u, damping, 0.5 * k * over * over)
     }
 
-    /// k [ t I + (1 - t) û ûᵀ ] and the damping block, for a measured vector.
+    /// k [ t I + (1 - t) û ûᵀ ] and the damping block, for a measured vector and its length where
+    /// the tension is taken.
     #[inline(always)]
-    fn block(&self, k: f64, c: f64, r: f64, d: DVec3, weights: Weights, exact: bool) -> DMat3 {
-        let length = d.length();
-        let u = d / length.max(TINY);
+    fn block(&self, k: f64, c: f64, r: f64, d: DVec3, length: f64, weights: Weights, exact: bool) -> DMat3 {
+        let u = d / d.length().max(TINY);
         let mut t = if length > TINY {
             1.0 - r / length
         } else if r == 0.0 {
@@ -303,6 +303,10 @@ impl Elasticity for Springs {
 
     fn damped(&self) -> bool {
         self.damped
+    }
+
+    fn central(&self) -> bool {
+        !(self.as_printed && self.damped)
     }
 
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
@@ -370,7 +374,15 @@ impl Elasticity for Springs {
         })
     }
 
-    fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix) {
+    fn stiffness_under_tension(
+        &self,
+        memory: &[f64],
+        x: &[DVec3],
+        tension_at: &[DVec3],
+        weights: Weights,
+        exact: bool,
+        matrix: &mut BlockMatrix,
+    ) {
         let positions = self.positions.get_or_init(|| {
             let at = |i: u32, j: u32| matrix.position(i, j).expect("the structure was built from these springs");
             Positions {
@@ -386,13 +398,17 @@ impl Elasticity for Springs {
             }
         });
         let pairs = self.ends.len();
+        let pair_block = |s: usize, i: usize, j: usize| {
+            let length = (tension_at[j] - tension_at[i]).length();
+            self.block(self.stiffness[s], self.damping[s], memory[s], x[j] - x[i], length, weights, exact)
+        };
         let rows = matrix.rows_mut();
         self.chunks.each(|c, range| {
             // SAFETY: every chunk is taken once.
             let mut rows = unsafe { rows.chunk(c) };
             for s in self.inside[c].clone() {
                 let [i, j] = self.ends[s].map(|i| i as usize);
-                let block = self.block(self.stiffness[s], self.damping[s], memory[s], x[j] - x[i], weights, exact);
+                let block = pair_block(s, i, j);
                 rows.add_diagonal(i, &block);
                 rows.add_diagonal(j, &block);
                 rows.add(positions.pairs[s][0], &-block);
@@ -401,7 +417,7 @@ impl Elasticity for Springs {
             for &s in &self.crossing[c] {
                 let s = s as usize;
                 let [i, j] = self.ends[s].map(|i| i as usize);
-                let block = self.block(self.stiffness[s], self.damping[s], memory[s], x[j] - x[i], weights, exact);
+                let block = pair_block(s, i, j);
                 let (own, side) = if range.contains(&i) { (i, 0) } else { (j, 1) };
                 rows.add_diagonal(own, &block);
                 rows.add(positions.pairs[s][side], &-block);
@@ -409,7 +425,8 @@ impl Elasticity for Springs {
             for &s in &self.touching[c] {
                 let stencil = &self.stencils[s as usize];
                 let rest = memory[pairs + s as usize];
-                let block = self.block(stencil.stiffness, stencil.damping, rest, stencil.vector(x), weights, exact);
+                let (d, length) = (stencil.vector(x), stencil.vector(tension_at).length());
+                let block = self.block(stencil.stiffness, stencil.damping, rest, d, length, weights, exact);
                 let n = stencil.count as usize;
                 for a in 0..n {
                     if range.contains(&(stencil.nodes[a] as usize)) {

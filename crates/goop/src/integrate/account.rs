@@ -11,8 +11,10 @@
 //! ```
 //! which for backward Euler and a quadratic energy is ½‖Δv‖²_M + ½‖Δx‖²_K, for the
 //! midpoint rule 0, for symplectic Euler ½‖Δv‖²_M - ½‖Δx‖²_K. W_moving is the work of
-//! whatever moves the potential: obstacles and pins. The residue is what remains:
-//! ρ, the error of the solve and of the linearisation, and anything forgotten here.
+//! whatever moves the potential: obstacles and pins. Contact forces are those the step
+//! used, also where a node left or arrived within it. The work of restoring momenta is
+//! the scheme's (see `momenta`). The residue is what remains: ρ, the error of the
+//! solve and of the linearisation of springs, and anything forgotten here.
 
 use super::ForcesAt;
 use crate::coordinates::nodal::{Clock, Outcome, Scratch, soft_pins};
@@ -22,15 +24,7 @@ use crate::state::BodyState;
 use glam::DVec3;
 
 /// Books one step of a nodal body.
-pub fn nodal(
-    model: &Model,
-    body: &Body,
-    clock: Clock,
-    before: &BodyState,
-    state: &mut BodyState,
-    scratch: &Scratch,
-    outcome: &mut Outcome,
-) {
+pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state: &mut BodyState, scratch: &Scratch) {
     let (dt, integrator, wind) = (clock.dt, body.axes.integrator, model.wind);
     let (x0, v0, x1, v1) = (&before.positions, &before.velocities, &state.positions, &state.velocities);
     let at = match integrator.forces_at() {
@@ -38,7 +32,7 @@ pub fn nodal(
         ForcesAt::Middle => scratch.middle.as_ref().unwrap_or(&scratch.next),
         ForcesAt::End => &scratch.next,
     };
-    // What the scheme moved nodes by, before any were put back.
+    // What the scheme moved nodes by.
     let used = |i: usize| match integrator {
         Integrator::ImplicitMidpoint | Integrator::ExplicitTaylor => (x1[i] - x0[i]) / dt,
         _ => v1[i],
@@ -85,18 +79,30 @@ pub fn nodal(
     let contact0 = before.row.contact - before.row.friction_energy;
     let contact1 = contact(&scratch.next.touches);
 
-    // Work on contact potential and compliant pins, and of what moves them.
-    let (mut work, mut moving) = (potential_work, 0.0);
-    for touch in &at.touches {
-        let i = touch.node as usize;
-        work += touch.push.dot(x1[i] - x0[i]);
-        moving += dt * touch.push.dot(touch.surface_velocity);
-    }
     let theta = match integrator.forces_at() {
         ForcesAt::Start => 0.0,
         ForcesAt::Middle => 0.5,
         ForcesAt::End => 1.0,
     };
+    // Work on contact potential and compliant pins, and of what moves them; friction and
+    // contact dampers: all by the forces the step used.
+    let (mut work, mut moving) = (potential_work, 0.0);
+    let (mut friction_loss, mut impact, mut surface_work) = (0.0, 0.0, 0.0);
+    let touch_forces = |touch: &crate::contact::Touch| {
+        let i = touch.node as usize;
+        let relative = x1[i] - x0[i] - dt * touch.surface_velocity;
+        let slow = if theta > 0.0 { relative / dt } else { v0[i] - touch.surface_velocity };
+        (relative, touch.push_after(theta * relative), touch.friction_after(theta * relative), touch.damper(slow))
+    };
+    for touch in &scratch.now.touches {
+        let (i, surface) = (touch.node as usize, touch.surface_velocity);
+        let (relative, push, friction, damper) = touch_forces(touch);
+        work += push.dot(x1[i] - x0[i]);
+        moving += dt * push.dot(surface);
+        friction_loss -= friction.dot(relative);
+        impact -= damper.dot(relative);
+        surface_work += dt * (friction + damper).dot(surface);
+    }
     let mut pin_moving = 0.0;
     for pin in &body.pins {
         if let Some(k) = pin.stiffness {
@@ -109,45 +115,11 @@ pub fn nodal(
             }
         }
     }
-    let scheme = kinetic_part + (elastic0 + contact0 - elastic1 - contact1 + moving + pin_moving - work);
+    let scheme =
+        kinetic_part - scratch.restored + (elastic0 + contact0 - elastic1 - contact1 + moving + pin_moving - work);
 
-    // Friction and contact dampers, as the step used them.
-    let (mut friction_loss, mut impact, mut surface_work) = (0.0, 0.0, 0.0);
-    for touch in &scratch.now.touches {
-        let i = touch.node as usize;
-        let (dx, surface) = (x1[i] - x0[i], touch.surface_velocity);
-        let relative = dx - dt * surface;
-        let friction = touch.friction - theta * (touch.friction_stiffness * relative);
-        friction_loss -= friction.dot(relative);
-        let slow = if theta > 0.0 { relative / dt } else { v0[i] - surface };
-        let damper = -(touch.damping * slow);
-        impact -= damper.dot(relative);
-        surface_work += dt * (friction + damper).dot(surface);
-    }
     let friction_energy: f64 = scratch.next.touches.iter().map(|t| t.friction_energy).sum();
     friction_loss -= friction_energy - before.row.friction_energy;
-
-    // Nodes put back: the velocity they lost, and the way they were carried.
-    for back in &scratch.put_back {
-        let i = back.node;
-        let m = body.masses[i];
-        impact += 0.5 * m * (back.velocity.length_squared() - v1[i].length_squared());
-        surface_work += 0.0;
-        // The sums above took v₁ for the scheme's velocity; it was the one before.
-        let (v_scheme, dx_scheme) = (back.velocity, x1[i] - back.shift - x0[i]);
-        let v_used = match integrator {
-            Integrator::ImplicitMidpoint | Integrator::ExplicitTaylor => dx_scheme / dt,
-            _ => v_scheme,
-        };
-        let true_part = m * (v_used - 0.5 * (v0[i] + v_scheme)).dot(v_scheme - v0[i]);
-        let booked = m * (used(i) - 0.5 * (v0[i] + v1[i])).dot(v1[i] - v0[i]);
-        row.scheme += true_part - booked;
-        // Potential work was booked over the whole way; the shift was not the scheme's.
-        let mut force = at.elastic[i] + at.damping.get(i).copied().unwrap_or(DVec3::ZERO) + m * model.gravity;
-        force += scratch.loads.get(i).copied().unwrap_or(DVec3::ZERO);
-        force += at.touches.iter().filter(|t| t.node as usize == i).map(|t| t.push).sum::<DVec3>();
-        impact += force.dot(back.shift);
-    }
 
     // Hard pins: the reaction is what the node's own equation lacks.
     let mut pin_work = pin_moving;
@@ -160,11 +132,13 @@ pub fn nodal(
         if body.drag[i] != 0.0 {
             force -= scratch.drag(body, i) * (drag_velocity(i, v_used) - wind);
         }
-        force += at.touches.iter().filter(|t| t.node == node).map(|t| t.push).sum::<DVec3>();
+        for touch in scratch.now.touches.iter().filter(|t| t.node == node) {
+            let (_, push, friction, damper) = touch_forces(touch);
+            force += push + friction + damper;
+        }
         pin_work += (m / dt * (v1[i] - v0[i]) - force).dot(dt * v_used);
     }
 
-    row.exchanged += (kinetic - before.row.kinetic).abs();
     row.kinetic = kinetic;
     row.elastic = elastic1;
     row.gravitational += gravity_change;
@@ -177,13 +151,39 @@ pub fn nodal(
     row.scheme += scheme;
     row.pin_work += pin_work;
     row.load_work += load_work + wind_work + moving + surface_work;
+    state.row = row;
+}
+
+/// Books what putting nodes back onto obstacles changed: energy that is gone was lost in the impact.
+pub fn put_back(model: &Model, body: &Body, clock: Clock, state: &mut BodyState, scratch: &Scratch) {
+    let (x, v, mut row) = (&state.positions, &state.velocities, state.row);
+    let stored = row.stored();
+    row.elastic = scratch.next.energy;
+    soft_pins(body, clock.time + clock.dt, x, |_, _, energy, _, _| row.elastic += energy);
+    row.friction_energy = scratch.next.touches.iter().map(|t| t.friction_energy).sum();
+    row.contact = scratch.next.touches.iter().map(|t| t.energy).sum::<f64>() + row.friction_energy;
+    let mut surface_work = 0.0;
+    for back in &scratch.put_back {
+        let (i, m) = (back.node, body.masses[back.node]);
+        row.kinetic += 0.5 * m * (v[i].length_squared() - back.velocity.length_squared());
+        row.gravitational -= m * model.gravity.dot(x[i] - back.position);
+        surface_work += back.work;
+    }
+    row.load_work += surface_work;
+    row.impact += stored + surface_work - row.stored();
+    state.row = row;
+}
+
+/// What the tests of a step look at.
+pub fn close(body: &Body, before: &BodyState, state: &mut BodyState, scratch: &Scratch, outcome: &mut Outcome) {
+    let row = &mut state.row;
+    row.exchanged += (row.kinetic - before.row.kinetic).abs();
     row.contacts = scratch.next.touches.len() as u32;
     let deepest = scratch.next.touches.iter().map(|t| -t.gap).fold(0.0, f64::max);
     row.worst_penetration = row.worst_penetration.max(deepest);
     let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
     outcome.created = row.stored() - before.row.stored() - work_in;
-    state.row = row;
-
+    let (x0, x1, v1) = (&before.positions, &state.positions, &state.velocities);
     for i in 0..body.len() {
         let moved = (x1[i] - x0[i]).length();
         if moved > outcome.displacement {

@@ -3,10 +3,13 @@
 //! Backward Euler in the velocity, with K = -∂f/∂x, D = -∂f/∂v:
 //! ```text
 //! g(v₁) = M (v₁ - v₀) - dt f(x₀ + dt v₁, v₁, t₁) = 0
-//! one linearisation at x₀ (the default, [Chang] 5.3):
-//!   (M + dt D + dt² K) v₁ = M v₀ + dt f(x₀, 0)
+//! one linearisation at x̂ = x₀ + dt v₀ (the default):
+//!   (M + dt D + dt² K) (v₁ - v₀) = dt f(x̂, v₀, t₁)                     [Chang] 5.3
 //! more iterations: the same matrix at the latest x, right side -g, halved until g falls
 //! ```
+//! Obstacles only push, and friction only holds so much: where a solve has one pull, or lets a
+//! node in, or friction do too much or drive, the touch is corrected and the solve repeated.
+//!
 //! First order; every step is stable because K and D are clamped positive
 //! semi-definite. Its own dissipation is ½‖Δv‖²_M + ½‖Δx‖²_K.
 //!
@@ -15,13 +18,17 @@
 //! dissipation of its own for a quadratic energy; stiff modes ring unless the
 //! material damps them.
 //!
-//! An iterative solve leaves errors of its tolerance in the momenta of a free body;
-//! the rigid motion that carries the residual away is added to Δv.
+//! Both then restore the momenta of a free body, see `momenta`.
 //!
-//! Departs from the papers: the signs and the transverse term of the printed Jacobian
+//! Departs from the papers: they linearise at x₀. There a body that turns by φ in a
+//! step is seen to stretch by φ²/2, and the tension of that holds it in its old
+//! direction: a stiff pendulum stops. At x̂ directions are those of the end, and the
+//! tension across them is taken from x₀, which has no such stretch. The signs and the transverse term of the printed Jacobian
 //! are corrected, and the matrix is then symmetric: conjugate gradients instead of
 //! bi-conjugate ones.
 
+use super::momenta;
+use crate::contact::Touch;
 use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity, soft_pins};
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
@@ -29,8 +36,11 @@ use crate::parallel::{Chunks, Disjoint};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
-/// Newton stops when |g| has fallen by this factor.
+/// Newton stops when |g| is this small beside the momenta, or has fallen to rounding.
 const NEWTON_TOLERANCE: f64 = 1e-9;
+const ROUNDING: f64 = 1e-14;
+/// Solves for one linearisation, until the nodes found to press are those assumed to.
+const CONTACT_PASSES: usize = 8;
 
 /// One backward Euler step.
 pub fn step(
@@ -47,6 +57,7 @@ pub fn step(
         scratch.trial[node as usize] = (target - before.positions[node as usize]) / dt;
     }
     solve_velocity(model, body, clock.time + dt, dt, before, state, scratch, outcome);
+    scratch.restored = momenta::keep(model, body, dt, 0.0, before, &mut state.velocities, scratch);
     let x = Disjoint::new(&mut state.positions);
     let v = &state.velocities;
     Chunks::new(body.len()).each(|_, range| {
@@ -75,7 +86,9 @@ pub fn midpoint(
     for &(node, target) in &scratch.held {
         scratch.trial[node as usize] = (target - before.positions[node as usize]) / dt;
     }
-    solve_velocity(model, body, clock.time + 0.5 * dt, 0.5 * dt, before, state, scratch, outcome);
+    let h = 0.5 * dt;
+    solve_velocity(model, body, clock.time + h, h, before, state, scratch, outcome);
+    scratch.restored = 2.0 * momenta::keep(model, body, h, h, before, &mut state.velocities, scratch);
     for i in 0..body.len() {
         let w = state.velocities[i];
         state.positions[i] = before.positions[i] + dt * w;
@@ -112,54 +125,77 @@ fn solve_velocity(
     for i in 0..n {
         v[i] = if scratch.free[i] { before.velocities[i] } else { scratch.trial[i] };
     }
-    let mut first_norm = 0.0;
+    let first = residual(model, body, time, h, before, v, scratch);
+    outcome.newton_residual = first;
     for iteration in 0..body.newton.max(1) {
-        let at: &[DVec3] = if iteration == 0 { &before.positions } else { &scratch.trial };
-        fill(body, h, before, at, scratch, &mut matrix);
-        if iteration == 0 {
-            linearised_right(model, body, time, h, before, v, scratch, &matrix);
-        }
-        let mut memory = before.direct_left.max(state.direct_left);
-        let report =
-            scratch.solver.solve(&body.solver, &matrix, &scratch.free, &scratch.right, &mut scratch.delta, &mut memory);
-        state.direct_left = memory;
-        outcome.solve = Some(report);
-        if scratch.held.is_empty() {
-            carry_residual_away(body, &before.positions, &matrix, scratch, !report.direct);
-        }
-        if iteration == 0 {
-            for i in 0..n {
-                v[i] += scratch.delta[i];
-            }
-            if body.newton <= 1 {
+        let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
+        fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
+        for pass in 0..CONTACT_PASSES {
+            let mut memory = before.direct_left.max(state.direct_left);
+            let Scratch { solver, free, right, delta, .. } = scratch;
+            let report = solver.solve(&body.solver, &matrix, free, right, delta, &mut memory);
+            outcome.solve = Some(report.after(outcome.solve));
+            state.direct_left = memory;
+            if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix) {
                 break;
             }
-            first_norm = residual(model, body, time, h, before, v, scratch).max(f64::MIN_POSITIVE);
-            outcome.newton_residual = first_norm;
-        } else {
-            // Halve the correction until the residual falls.
-            let old = outcome.newton_residual;
-            let mut share = 1.0;
-            for i in 0..n {
-                v[i] += scratch.delta[i];
+        }
+        for i in 0..n {
+            v[i] += scratch.delta[i];
+        }
+        if body.newton <= 1 {
+            break;
+        }
+        // Halve the correction until the residual falls.
+        let (old, mut share) = (outcome.newton_residual, 1.0);
+        loop {
+            outcome.newton_residual = residual(model, body, time, h, before, v, scratch);
+            if outcome.newton_residual <= old || share < 0.05 {
+                break;
             }
-            loop {
-                outcome.newton_residual = residual(model, body, time, h, before, v, scratch);
-                if outcome.newton_residual <= old || share < 0.05 {
-                    break;
-                }
-                share *= 0.5;
-                for i in 0..n {
-                    v[i] -= share * scratch.delta[i];
-                }
+            share *= 0.5;
+            for i in 0..n {
+                v[i] -= share * scratch.delta[i];
             }
         }
         let scale = momentum_scale(model, body, h, v);
-        if outcome.newton_residual <= NEWTON_TOLERANCE * first_norm.max(scale) {
+        if outcome.newton_residual <= NEWTON_TOLERANCE * scale + ROUNDING * first {
             break;
         }
     }
     scratch.matrix = Some(matrix);
+}
+
+/// Corrects touches that behave otherwise than assumed after the correction, in the matrix and
+/// the right side too; whether there were any.
+fn switch_touches(
+    h: f64,
+    v: &[DVec3],
+    may_slip: bool,
+    scratch: &mut Scratch,
+    matrix: &mut crate::solve::BlockMatrix,
+) -> bool {
+    let mut any = false;
+    for touch in &mut scratch.now.touches {
+        let i = touch.node as usize;
+        if !scratch.free[i] {
+            continue;
+        }
+        // What the touch is worth at the point of linearisation.
+        let velocity = v[i] - touch.surface_velocity;
+        let worth = |t: &Touch| match t.released {
+            true => (DVec3::ZERO, DMat3::ZERO),
+            false => (h * t.force_after(h, velocity), t.stiffness * (h * h) + t.damping * h),
+        };
+        let (old_right, old_block) = worth(touch);
+        if touch.settle(h * (velocity + scratch.delta[i]), may_slip) {
+            let (right, block) = worth(touch);
+            scratch.right[i] += right - old_right;
+            matrix.add_diagonal(i, block - old_block);
+            any = true;
+        }
+    }
+    any
 }
 
 /// What a residual impulse is measured against: the weight over the step, and momenta (N s).
@@ -175,12 +211,13 @@ fn fill(
     h: f64,
     before: &BodyState,
     x: &[DVec3],
+    tension_at: &[DVec3],
     scratch: &Scratch,
     matrix: &mut crate::solve::BlockMatrix,
 ) {
     matrix.clear();
     let weights = Weights { position: h * h, velocity: h };
-    elasticity(body).stiffness(&before.memory, x, weights, false, matrix);
+    elasticity(body).stiffness_under_tension(&before.memory, x, tension_at, weights, false, matrix);
     let rows = matrix.rows_mut();
     rows.chunks.each(|c, range| {
         // SAFETY: every chunk is taken once.
@@ -193,7 +230,7 @@ fn fill(
             rows.add_diagonal(i, &block);
         }
     });
-    for touch in &scratch.now.touches {
+    for touch in scratch.now.touches.iter().filter(|t| !t.released) {
         matrix.add_diagonal(touch.node as usize, touch.stiffness * (h * h) + touch.damping * h);
     }
     for pin in &body.pins {
@@ -203,47 +240,6 @@ fn fill(
             }
         }
     }
-}
-
-/// `M v₀ + h f(x₀, 0) - A v`, where v is v₀ with held nodes already at their velocity.
-fn linearised_right(
-    model: &Model,
-    body: &Body,
-    time: f64,
-    h: f64,
-    before: &BodyState,
-    v: &[DVec3],
-    scratch: &mut Scratch,
-    matrix: &crate::solve::BlockMatrix,
-) {
-    let mut product = std::mem::take(&mut scratch.delta);
-    matrix.product(&scratch.free, v, &mut product);
-    let right = Disjoint::new(&mut scratch.right);
-    let (elastic, loads) = (&scratch.now.elastic, &scratch.loads);
-    Chunks::new(body.len()).each(|_, range| {
-        // SAFETY: chunks are disjoint.
-        let right = unsafe { right.slice(range.clone()) };
-        for (k, i) in range.enumerate() {
-            let m = body.masses[i];
-            let load = loads.get(i).copied().unwrap_or(DVec3::ZERO);
-            right[k] = m * before.velocities[i] + h * (elastic[i] + load + m * model.gravity) - product[i];
-        }
-    });
-    scratch.delta = product;
-    if model.wind != DVec3::ZERO {
-        for i in 0..body.len() {
-            if body.drag[i] != 0.0 {
-                let blown = h * (scratch.drag(body, i) * model.wind);
-                scratch.right[i] += blown;
-            }
-        }
-    }
-    for touch in &scratch.now.touches {
-        let moved = (touch.stiffness * h + touch.damping) * touch.surface_velocity;
-        scratch.right[touch.node as usize] += h * (touch.push + touch.friction + moved);
-    }
-    let right = &mut scratch.right;
-    soft_pins(body, time, &before.positions, |node, force, _, _, _| right[node] += h * force);
 }
 
 /// Evaluates everything at x₀ + h v and writes -g into `right`; returns |g| over free nodes (N s).
@@ -256,65 +252,41 @@ fn residual(
     v: &[DVec3],
     scratch: &mut Scratch,
 ) -> f64 {
-    let n = body.len();
-    for i in 0..n {
-        scratch.trial[i] = before.positions[i] + h * v[i];
-    }
+    let chunks = Chunks::new(body.len());
+    let trial = Disjoint::new(&mut scratch.trial);
+    chunks.each(|_, range| {
+        // SAFETY: chunks are disjoint, here and below.
+        let trial = unsafe { trial.slice(range.clone()) };
+        for (k, i) in range.enumerate() {
+            trial[k] = before.positions[i] + h * v[i];
+        }
+    });
     let Evaluation { elastic, damping, energy, .. } = &mut scratch.next;
     *energy = elasticity(body).forces(&before.memory, &scratch.trial, v, elastic, damping);
-    for i in 0..n {
-        let m = body.masses[i];
-        let mut f = scratch.next.elastic[i] + m * model.gravity;
-        f += scratch.next.damping.get(i).copied().unwrap_or(DVec3::ZERO);
-        f += scratch.loads.get(i).copied().unwrap_or(DVec3::ZERO);
-        if body.drag[i] != 0.0 {
-            f -= scratch.drag(body, i) * (v[i] - model.wind);
+    let mut right = std::mem::take(&mut scratch.right);
+    let (out, shared) = (Disjoint::new(&mut right), &*scratch);
+    chunks.each(|_, range| {
+        // SAFETY: as above.
+        let right = unsafe { out.slice(range.clone()) };
+        for (k, i) in range.enumerate() {
+            let m = body.masses[i];
+            let mut f = shared.next.elastic[i] + m * model.gravity;
+            f += shared.next.damping.get(i).copied().unwrap_or(DVec3::ZERO);
+            f += shared.loads.get(i).copied().unwrap_or(DVec3::ZERO);
+            if body.drag[i] != 0.0 {
+                f -= shared.drag(body, i) * (v[i] - model.wind);
+            }
+            right[k] = h * f - m * (v[i] - before.velocities[i]);
         }
-        scratch.right[i] = h * f - m * (v[i] - before.velocities[i]);
-    }
-    for touch in &scratch.now.touches {
+    });
+    for touch in &mut scratch.now.touches {
         let i = touch.node as usize;
         let relative = v[i] - touch.surface_velocity;
-        let force = touch.push + touch.friction - (touch.stiffness * h + touch.damping) * relative;
-        scratch.right[i] += h * force;
+        touch.released = !touch.presses(h * relative);
+        right[i] += h * touch.force_after(h, relative);
     }
-    let right = &mut scratch.right;
     soft_pins(body, time, &scratch.trial, |node, force, _, _, _| right[node] += h * force);
-    (0..n).filter(|&i| scratch.free[i]).map(|i| right[i].length_squared()).sum::<f64>().sqrt()
-}
-
-/// Adds to Δv the rigid motion that takes up what the solve left of momentum and,
-/// for an iterative solve, of angular momentum.
-fn carry_residual_away(
-    body: &Body,
-    x: &[DVec3],
-    matrix: &crate::solve::BlockMatrix,
-    scratch: &mut Scratch,
-    iterative: bool,
-) {
-    if !scratch.now.touches.is_empty() || body.pins.iter().any(|p| !p.nodes.is_empty()) {
-        return;
-    }
-    let mass = body.mass();
-    let center = (0..body.len()).map(|i| body.masses[i] * x[i]).sum::<DVec3>() / mass;
-    for round in 0..if iterative { 2 } else { 1 } {
-        // Once more for translation alone after the spin, which the drag may couple.
-        matrix.product(&scratch.free, &scratch.delta, &mut scratch.trial);
-        let (mut push, mut turn, mut inertia) = (DVec3::ZERO, DVec3::ZERO, DMat3::ZERO);
-        for i in 0..body.len() {
-            let (rest, q) = (scratch.right[i] - scratch.trial[i], x[i] - center);
-            push += rest;
-            turn += q.cross(rest);
-            inertia +=
-                (DMat3::IDENTITY * q.length_squared() - DMat3::from_cols(q * q.x, q * q.y, q * q.z)) * body.masses[i];
-        }
-        let spin = if iterative && round == 0 && inertia.determinant() > 1e-12 * inertia.x_axis.x.abs().powi(3) {
-            inertia.inverse() * turn
-        } else {
-            DVec3::ZERO
-        };
-        for i in 0..body.len() {
-            scratch.delta[i] += push / mass + spin.cross(x[i] - center);
-        }
-    }
+    scratch.right = right;
+    let (right, free) = (&scratch.right, &scratch.free);
+    chunks.sum(|_, range| [range.filter(|&i| free[i]).map(|i| right[i].length_squared()).sum()])[0].sqrt()
 }

@@ -7,6 +7,7 @@
 pub mod account;
 pub mod explicit;
 pub mod implicit;
+mod momenta;
 
 use crate::model::Integrator;
 

@@ -55,6 +55,19 @@ pub struct Report {
     pub converged: bool,
 }
 
+impl Report {
+    /// This solve and an earlier one of the same step together.
+    pub fn after(self, earlier: Option<Report>) -> Report {
+        let Some(earlier) = earlier else { return self };
+        Report {
+            iterations: earlier.iterations + self.iterations,
+            residual: earlier.residual.max(self.residual),
+            direct: earlier.direct || self.direct,
+            converged: earlier.converged && self.converged,
+        }
+    }
+}
+
 /// After conjugate gradients have failed, this many solves go straight to the
 /// direct solver before the iteration is tried again.
 const DIRECT_FOR: u32 = 60;

@@ -1,0 +1,136 @@
+//! Bodies, obstacles and measurements that the physics tests share.
+#![allow(dead_code)]
+
+use glam::{DMat3, DQuat, DVec3};
+use goop::animate::Motion;
+use goop::contact::{Obstacle, ObstacleShape};
+use goop::ledger::Row;
+use goop::model::StepSettings;
+use goop::{Axes, Body, Integrator, Material, Model, Shape, World};
+
+/// Every integrator of nodal coordinates.
+pub const NODAL: [(&str, Integrator); 5] = [
+    ("explicit-diagonal", Integrator::ExplicitDiagonal),
+    ("explicit-taylor", Integrator::ExplicitTaylor),
+    ("symplectic-euler", Integrator::SymplecticEuler),
+    ("backward-euler", Integrator::BackwardEuler),
+    ("implicit-midpoint", Integrator::ImplicitMidpoint),
+];
+
+/// Springs on nodes.
+pub fn nodal(integrator: Integrator) -> Axes {
+    Axes::nodal_springs(integrator)
+}
+
+/// A world of one body without gravity, with fixed steps.
+pub fn weightless(body: Body, dt: f64) -> World {
+    World::new(Model { gravity: DVec3::ZERO, ..fixed(body, dt) })
+}
+
+/// A model of one body with fixed steps.
+pub fn fixed(body: Body, dt: f64) -> Model {
+    Model { bodies: vec![body], step: StepSettings { dt, adaptive: false, ..Default::default() }, ..Default::default() }
+}
+
+/// A plane through the origin or any other obstacle, with friction and no damping.
+pub fn obstacle(shape: ObstacleShape, friction: f64) -> Obstacle {
+    Obstacle {
+        name: "obstacle".into(),
+        shape,
+        hollow: false,
+        motion: Motion::default(),
+        friction,
+        range: 5e-3,
+        stiffness: None,
+        damping: 0.0,
+        tolerance: 1e-3,
+        published: None,
+        removed: false,
+    }
+}
+
+/// A cube's worth of nodes.
+pub fn block(size: DVec3, nodes: [usize; 3], material: Material, axes: Axes) -> Body {
+    Body::new("block", Shape::block(size, nodes).unwrap(), material, axes)
+}
+
+/// Takes steps up to a time.
+pub fn run(world: &mut World, seconds: f64) {
+    while world.time() < seconds - 1e-9 {
+        world.step().unwrap();
+    }
+}
+
+/// Shifts every node by a smooth wave of this height, leaving velocities alone.
+pub fn deform(world: &mut World, height: f64) {
+    let mut state = world.state().clone();
+    for x in state.bodies.iter_mut().flat_map(|b| &mut b.positions) {
+        let p = *x * 7.0;
+        *x += height * DVec3::new((p.y + 1.0).sin(), (p.z - 0.5).cos(), (p.x + p.y).sin());
+    }
+    world.restore(state);
+}
+
+/// Centre of mass of the first body (m).
+pub fn center(world: &World) -> DVec3 {
+    let (body, state) = (&world.model().bodies[0], &world.state().bodies[0]);
+    (0..body.len()).map(|i| body.masses[i] * state.positions[i]).sum::<DVec3>() / body.mass()
+}
+
+/// Momentum, and angular momentum about the centre of mass.
+pub fn momenta(world: &World) -> (DVec3, DVec3) {
+    let (body, state, c) = (&world.model().bodies[0], &world.state().bodies[0], center(world));
+    (0..body.len()).fold((DVec3::ZERO, DVec3::ZERO), |(p, l), i| {
+        let momentum = body.masses[i] * state.velocities[i];
+        (p + momentum, l + (state.positions[i] - c).cross(momentum))
+    })
+}
+
+/// The rotation that brings the rest shape of the first body nearest to its nodes.
+pub fn orientation(world: &World) -> DQuat {
+    let (body, state, c) = (&world.model().bodies[0], &world.state().bodies[0], center(world));
+    let rest = &body.shape.rest_positions;
+    let middle = (0..body.len()).map(|i| body.masses[i] * rest[i]).sum::<DVec3>() / body.mass();
+    let mut a = DMat3::ZERO;
+    for i in 0..body.len() {
+        let (q, r) = (state.positions[i] - c, (rest[i] - middle) * body.masses[i]);
+        a += DMat3::from_cols(q * r.x, q * r.y, q * r.z);
+    }
+    // Polar factor by Newton's iteration R ← ½ (R + R⁻ᵀ).
+    a *= (1.0 / a.determinant().abs()).cbrt();
+    for _ in 0..60 {
+        a = (a + a.inverse().transpose()) * 0.5;
+    }
+    DQuat::from_mat3(&a).normalize()
+}
+
+/// Angle between two orientations (rad).
+pub fn angle_between(a: DQuat, b: DQuat) -> f64 {
+    2.0 * (a * b.inverse()).xyz().length().min(1.0).asin()
+}
+
+/// Orders of convergence seen in errors at steps halved each time.
+pub fn orders(errors: &[f64]) -> Vec<f64> {
+    errors.windows(2).map(|e| (e[0] / e[1]).log2()).collect()
+}
+
+/// Deepest a node of the first body has been (m).
+pub fn depth(world: &World) -> f64 {
+    world.state().bodies[0].row.worst_penetration
+}
+
+/// What does not close, relative to what has been exchanged.
+pub fn share(row: &Row) -> f64 {
+    row.residue().abs() / row.exchanged
+}
+
+/// Largest distance between the nodes of two worlds' first bodies (m).
+pub fn distance(a: &World, b: &World) -> f64 {
+    let (a, b) = (&a.state().bodies[0].positions, &b.state().bodies[0].positions);
+    a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max)
+}
+
+/// Numbers for a line of print.
+pub fn list(values: &[f64]) -> String {
+    values.iter().map(|v| format!("{v:.2e}")).collect::<Vec<_>>().join(" ")
+}
