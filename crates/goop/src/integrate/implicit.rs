@@ -33,12 +33,16 @@ use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity,
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
+use crate::solve::{Method, Settings};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
 /// Newton stops when |g| is this small beside the momenta, or has fallen to rounding.
 const NEWTON_TOLERANCE: f64 = 1e-9;
 const ROUNDING: f64 = 1e-14;
+
+/// No solve is asked for a residual below this: rounding is the limit.
+const LEAST_RESIDUAL: f64 = 1e-12;
 /// Solves for one linearisation, until the nodes found to press are those assumed to.
 const CONTACT_PASSES: usize = 8;
 
@@ -133,7 +137,16 @@ fn solve_velocity(
         for pass in 0..CONTACT_PASSES {
             let mut memory = before.direct_left.max(state.direct_left);
             let Scratch { solver, free, right, delta, .. } = scratch;
-            let report = solver.solve(&body.solver, &matrix, free, right, delta, &mut memory);
+            let mut report = solver.solve(&body.solver, &matrix, free, right, delta, &mut memory);
+            if report.converged && body.solver.method != Method::ConjugateGradients {
+                // A stiff body's right side is large beside its momenta, and a residual small
+                // beside it can still hold the body back: measure it by the momenta too.
+                let fair = body.solver.tolerance * momentum_scale(model, body, h, v, delta) / outcome.newton_residual;
+                if report.residual > fair && report.residual > LEAST_RESIDUAL {
+                    let tighter = Settings { tolerance: fair.max(LEAST_RESIDUAL), ..body.solver };
+                    report = solver.solve(&tighter, &matrix, free, right, delta, &mut memory);
+                }
+            }
             outcome.solve = Some(report.after(outcome.solve));
             state.direct_left = memory;
             if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix) {
@@ -158,7 +171,8 @@ fn solve_velocity(
                 v[i] -= share * scratch.delta[i];
             }
         }
-        let scale = momentum_scale(model, body, h, v);
+        scratch.delta.fill(DVec3::ZERO);
+        let scale = momentum_scale(model, body, h, v, &scratch.delta);
         if outcome.newton_residual <= NEWTON_TOLERANCE * scale + ROUNDING * first {
             break;
         }
@@ -199,9 +213,10 @@ fn switch_touches(
 }
 
 /// What a residual impulse is measured against: the weight over the step, and momenta (N s).
-fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3]) -> f64 {
-    let sum: f64 =
-        (0..body.len()).map(|i| (body.masses[i] * (v[i].length() + h * model.gravity.length())).powi(2)).sum();
+fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3], delta: &[DVec3]) -> f64 {
+    let fall = h * model.gravity.length();
+    let [sum] = Chunks::new(body.len())
+        .sum(|_, range| [range.map(|i| (body.masses[i] * ((v[i] + delta[i]).length() + fall)).powi(2)).sum::<f64>()]);
     sum.sqrt()
 }
 
