@@ -99,6 +99,9 @@ pub struct Scratch {
     pub(crate) trial: Vec<DVec3>,
     pub(crate) put_back: Vec<PutBack>,
     pub(crate) original: Vec<(usize, DVec3)>,
+    /// Forces of springs and dampers as a single linearisation used them.
+    pub(crate) used: Vec<DVec3>,
+    pub(crate) everywhere: Vec<bool>,
     /// Work of restoring the momenta in this step (J).
     pub(crate) restored: f64,
 }
@@ -126,6 +129,8 @@ impl Scratch {
             trial: vector(implicit),
             put_back: Vec::new(),
             original: Vec::new(),
+            used: Vec::new(),
+            everywhere: Vec::new(),
             restored: 0.0,
         }
     }

@@ -11,10 +11,11 @@
 //! ```
 //! which for backward Euler and a quadratic energy is ½‖Δv‖²_M + ½‖Δx‖²_K, for the
 //! midpoint rule 0, for symplectic Euler ½‖Δv‖²_M - ½‖Δx‖²_K. W_moving is the work of
-//! whatever moves the potential: obstacles and pins. Contact forces are those the step
-//! used, also where a node left or arrived within it. The work of restoring momenta is
-//! the scheme's (see `momenta`). The residue is what remains: ρ, the error of the
-//! solve and of the linearisation of springs, and anything forgotten here.
+//! whatever moves the potential: obstacles and pins. Forces are those the step used: of
+//! a single linearisation the linear ones, with several Newton iterations those at the
+//! point they led to; of contacts also where a node left or arrived within the step.
+//! The work of restoring momenta is the scheme's (see `momenta`). The residue is what
+//! remains: ρ, the error of the solve, and anything forgotten here.
 
 use super::ForcesAt;
 use crate::coordinates::nodal::{Clock, Outcome, Scratch, soft_pins};
@@ -32,6 +33,10 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
         ForcesAt::Middle => scratch.middle.as_ref().unwrap_or(&scratch.next),
         ForcesAt::End => &scratch.next,
     };
+    // Springs and their dampers together, and the dampers alone.
+    let linearised = integrator.implicit() && body.newton <= 1;
+    let damper = |i: usize| at.damping.get(i).copied().unwrap_or(DVec3::ZERO);
+    let springs = |i: usize| if linearised { scratch.used[i] } else { at.elastic[i] + damper(i) };
     // What the scheme moved nodes by.
     let used = |i: usize| match integrator {
         Integrator::ImplicitMidpoint | Integrator::ExplicitTaylor => (x1[i] - x0[i]) / dt,
@@ -49,12 +54,10 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
                 let m = body.masses[i];
                 let (dx, dv) = (x1[i] - x0[i], v1[i] - v0[i]);
                 s[0] += 0.5 * m * v1[i].length_squared();
-                s[1] += at.elastic[i].dot(dx);
+                s[1] += (springs(i) - damper(i)).dot(dx);
                 let v_used = used(i);
                 s[2] += m * (v_used - 0.5 * (v0[i] + v1[i])).dot(dv);
-                if let Some(force) = at.damping.get(i) {
-                    s[3] -= force.dot(dx);
-                }
+                s[3] -= damper(i).dot(dx);
                 if body.drag[i] != 0.0 {
                     let force = scratch.drag(body, i) * (drag_velocity(i, v_used) - wind);
                     s[4] += dt * force.dot(v_used - wind);
@@ -127,7 +130,7 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
         let i = node as usize;
         let m = body.masses[i];
         let v_used = used(i);
-        let mut force = at.elastic[i] + at.damping.get(i).copied().unwrap_or(DVec3::ZERO) + m * model.gravity;
+        let mut force = springs(i) + m * model.gravity;
         force += scratch.loads.get(i).copied().unwrap_or(DVec3::ZERO);
         if body.drag[i] != 0.0 {
             force -= scratch.drag(body, i) * (drag_velocity(i, v_used) - wind);

@@ -153,6 +153,9 @@ fn solve_velocity(
                 break;
             }
         }
+        if body.newton <= 1 {
+            forces_used(body, h, &matrix, scratch);
+        }
         for i in 0..n {
             v[i] += scratch.delta[i];
         }
@@ -178,6 +181,41 @@ fn solve_velocity(
         }
     }
     scratch.matrix = Some(matrix);
+}
+
+/// Forces of springs and their dampers as one linearisation used them, for the account:
+/// those at the point of linearisation less (h K + D) δ, which is what the matrix holds beside
+/// masses, drag, contacts and compliant pins.
+fn forces_used(body: &Body, h: f64, matrix: &crate::solve::BlockMatrix, scratch: &mut Scratch) {
+    let n = body.len();
+    scratch.everywhere.resize(n, true);
+    let mut used = std::mem::take(&mut scratch.used);
+    used.resize(n, DVec3::ZERO);
+    matrix.product(&scratch.everywhere, &scratch.delta, &mut used);
+    let (out, shared) = (Disjoint::new(&mut used), &*scratch);
+    Chunks::new(n).each(|_, range| {
+        // SAFETY: chunks are disjoint.
+        let used = unsafe { out.slice(range.clone()) };
+        for (k, i) in range.enumerate() {
+            let delta = shared.delta[i];
+            let mut other = body.masses[i] * delta;
+            if body.drag[i] != 0.0 {
+                other += h * (shared.drag(body, i) * delta);
+            }
+            let there = shared.next.elastic[i] + shared.next.damping.get(i).copied().unwrap_or(DVec3::ZERO);
+            used[k] = there - (used[k] - other) / h;
+        }
+    });
+    for touch in scratch.now.touches.iter().filter(|t| !t.released) {
+        let i = touch.node as usize;
+        used[i] += (touch.stiffness * h + touch.damping) * scratch.delta[i];
+    }
+    for pin in &body.pins {
+        if let Some(k) = pin.stiffness {
+            pin.nodes.iter().for_each(|&i| used[i as usize] += h * k * scratch.delta[i as usize]);
+        }
+    }
+    scratch.used = used;
 }
 
 /// Corrects touches that behave otherwise than assumed after the correction, in the matrix and
