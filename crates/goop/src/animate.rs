@@ -1,6 +1,7 @@
 //! Motion given in advance: keyframed poses and time courses.
 
 use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
 
 /// A pose with its velocities.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Pose {
 }
 
 /// One keyframe.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Key {
     /// When (s).
     pub time: f64,
@@ -27,7 +28,7 @@ pub struct Key {
 }
 
 /// Keyframes, linear in position and slerp in rotation, held outside the range.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
     keys: Vec<Key>,
 }

@@ -12,9 +12,10 @@
 //! is the remainder and has its own column.
 
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 /// Account of one body, or of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// ½ Σ m v² (J).
     pub kinetic: f64,

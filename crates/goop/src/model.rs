@@ -9,6 +9,7 @@ use crate::material::MaterialField;
 use crate::shape::{Dimension, Shape};
 use crate::solve;
 use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Axis 1: which energy.
@@ -95,7 +96,7 @@ impl Axes {
 }
 
 /// Held nodes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pin {
     /// Which nodes.
     pub nodes: Vec<u32>,
@@ -256,7 +257,7 @@ impl Body {
         self.shape.rest_positions.iter().map(|&r| self.start.position + self.start.rotation * r).collect()
     }
 
-    /// Holds nodes where they start, exactly.
+    /// Holds nodes where they start, exactly; set `start` before.
     pub fn pin(mut self, nodes: &[u32]) -> Self {
         self.pins.push(self.pin_at_start(nodes));
         self

@@ -5,11 +5,12 @@ use crate::coordinates::rigid::RigidState;
 use crate::ledger::Row;
 use crate::model::{Body, Coordinates};
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 /// One body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BodyState {
     /// Node positions (m).
     pub positions: Vec<DVec3>,
@@ -83,7 +84,7 @@ impl BodyState {
 pub const TICKS_PER_STEP: u64 = 1 << 20;
 
 /// Everything that changes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Time in ticks.
     pub ticks: u64,

@@ -150,7 +150,9 @@ impl World {
     }
 
     /// Goes on from a state taken earlier from a world with the same model, account
-    /// included; the next step is bit for bit the one that followed it.
+    /// included; the next step is bit for bit the one that followed it. For a state
+    /// from a file, and where events may have changed the model, see
+    /// [`Checkpoint`](crate::checkpoint::Checkpoint).
     pub fn restore(&mut self, state: State) {
         self.before = state.clone();
         self.state = state;
@@ -619,6 +621,21 @@ impl World {
         }
         self.open_account();
         Ok(worst)
+    }
+
+    pub(crate) fn parts_of_checkpoint(&self) -> (&State, &State, &Model, f64) {
+        (&self.state, &self.before, &self.model, self.worst_residual)
+    }
+
+    pub(crate) fn set_parts(&mut self, state: State, before: State, worst_residual: f64) {
+        let poses: Vec<Pose> = self.model.obstacles.iter().map(|o| o.motion.at(0.0)).collect();
+        (self.before_poses, self.after_poses) = (poses.clone(), poses);
+        self.scratch = self.model.bodies.iter().map(Scratch::new).collect();
+        (self.state, self.before, self.worst_residual) = (state, before, worst_residual);
+    }
+
+    pub(crate) fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
     }
 
     pub(crate) fn parts(&mut self, body: usize) -> (&Model, &mut BodyState, &mut BodyState, &mut Scratch) {

@@ -27,7 +27,7 @@ use glam::{DMat3, DVec3};
 use touch::Hold;
 
 /// Where a node sticks to an obstacle.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Anchor {
     /// Which node.
     pub node: u32,

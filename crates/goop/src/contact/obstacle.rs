@@ -42,7 +42,7 @@ pub struct Gap {
 }
 
 /// Constants of the published potential c·exp(-f/ξ).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Published {
     /// Energy of a node on the surface, c (J).
     pub c: f64,
@@ -51,7 +51,7 @@ pub struct Published {
 }
 
 /// A solid or a container that moves as it is told and feels no forces.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Obstacle {
     /// Name in the scene.
     pub name: String,

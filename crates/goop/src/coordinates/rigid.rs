@@ -19,7 +19,7 @@ use glam::{DMat3, DQuat, DVec3};
 use std::sync::Arc;
 
 /// Centre, orientation and momenta.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RigidState {
     /// Centre of mass (m).
     pub center: DVec3,

@@ -18,7 +18,7 @@ use glam::{DVec2, DVec3};
 const SIZES: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
 
 /// A surface in its own axes; those with an axis of symmetry have it along y.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum ObstacleShape {
     /// The half space y ≤ 0.
     Plane,

@@ -1,0 +1,168 @@
+//! Everything a killed run needs to end with the same bytes.
+//!
+//! A checkpoint holds the state, the state one step earlier (frames between the two
+//! are interpolated), and what events have changed of the model: pins, obstacles,
+//! gravity and wind. Materials and formulations changed by events are done again
+//! from the scene's own list, which a resumed run has.
+
+use crate::contact::Obstacle;
+use crate::model::{Edit, Pin};
+use crate::state::State;
+use crate::world::World;
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// A run at rest on disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    state: State,
+    before: State,
+    pins: Vec<Vec<Pin>>,
+    obstacles: Vec<Obstacle>,
+    gravity: DVec3,
+    wind: DVec3,
+    worst_residual: f64,
+}
+
+impl World {
+    /// Takes a checkpoint between two steps.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let (state, before, model, worst_residual) = self.parts_of_checkpoint();
+        Checkpoint {
+            state: state.clone(),
+            before: before.clone(),
+            pins: model.bodies.iter().map(|b| b.pins.clone()).collect(),
+            obstacles: model.obstacles.clone(),
+            gravity: model.gravity,
+            wind: model.wind,
+            worst_residual,
+        }
+    }
+
+    /// Goes on from a checkpoint of a world built from the same scene; the error says
+    /// what does not fit, and leaves the world as it was.
+    pub fn resume(&mut self, checkpoint: Checkpoint) -> Result<(), String> {
+        let bodies = &self.model().bodies;
+        if checkpoint.state.bodies.len() != bodies.len() || checkpoint.pins.len() != bodies.len() {
+            return Err(format!(
+                "the checkpoint has {} bodies and the scene {}",
+                checkpoint.state.bodies.len(),
+                bodies.len()
+            ));
+        }
+        for state in [&checkpoint.state, &checkpoint.before] {
+            for (saved, body) in state.bodies.iter().zip(bodies) {
+                if saved.positions.len() != body.len() || saved.velocities.len() != body.len() {
+                    let (has, wants) = (saved.positions.len(), body.len());
+                    return Err(format!(
+                        "body '{}' has {has} nodes in the checkpoint and {wants} in the scene",
+                        body.name
+                    ));
+                }
+            }
+        }
+        if checkpoint.state.events_done > self.model().events.len()
+            || checkpoint.pins.iter().zip(bodies).any(|(pins, body)| {
+                pins.iter()
+                    .any(|p| p.targets.len() != p.nodes.len() || p.nodes.iter().any(|&i| i as usize >= body.len()))
+            })
+        {
+            return Err("the checkpoint does not belong to this scene".to_owned());
+        }
+        let done: Vec<Edit> = self.model().events[..checkpoint.state.events_done].iter().map(|e| e.1.clone()).collect();
+        let model = self.model_mut();
+        for edit in done {
+            match edit {
+                Edit::Material { body, material } => model.bodies[body].material = *material,
+                Edit::Axes { body, axes } => model.bodies[body].axes = axes,
+                _ => continue,
+            }
+        }
+        for (body, pins) in model.bodies.iter_mut().zip(checkpoint.pins) {
+            body.pins = pins;
+            body.compile();
+        }
+        model.obstacles = checkpoint.obstacles;
+        (model.gravity, model.wind) = (checkpoint.gravity, checkpoint.wind);
+        self.set_parts(checkpoint.state, checkpoint.before, checkpoint.worst_residual);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::ObstacleShape;
+    use crate::{Axes, Body, Clip, Material, Model, Shape, animate::Motion};
+
+    fn world() -> World {
+        let shape = Shape::rectangle([0.6, 0.6], [9, 9]).unwrap();
+        let corner = shape.corners()[0];
+        let mut sheet = Body::new("sheet", shape, Material::default(), Axes::IMPLICIT);
+        sheet.start.position.y = 0.5;
+        let sheet = sheet.pin(&[corner]);
+        let mut book = Body::new(
+            "book",
+            Shape::block(DVec3::new(0.2, 0.05, 0.1), [3, 2, 3]).unwrap(),
+            Material::default(),
+            Axes::RIGID,
+        );
+        book.start.position = DVec3::new(2.0, 0.4, 0.0);
+        book.start.spin = DVec3::new(1.0, 2.0, 3.0);
+        let ground = Obstacle {
+            name: "ground".into(),
+            shape: ObstacleShape::Plane,
+            hollow: false,
+            motion: Motion::default(),
+            friction: 0.5,
+            range: 0.005,
+            stiffness: None,
+            damping: 0.2,
+            tolerance: 1e-4,
+            published: None,
+            removed: false,
+        };
+        let events = vec![
+            (0.1, Edit::Pin { body: 0, nodes: vec![40], stiffness: None }),
+            (
+                0.15,
+                Edit::Material { body: 0, material: Box::new(Material { young: 3e5, ..Material::default() }.into()) },
+            ),
+            (0.2, Edit::Unpin { body: 0, nodes: vec![corner] }),
+            (0.25, Edit::Gravity(DVec3::new(1.0, -5.0, 0.0))),
+            (0.3, Edit::Axes { body: 0, axes: Axes::SPRING }),
+        ];
+        World::new(Model { bodies: vec![sheet, book], obstacles: vec![ground], events, ..Model::default() })
+    }
+
+    /// Catches anything a run remembers that is not in the checkpoint: scratch, pins and
+    /// materials changed by events, the step control, the account.
+    #[test]
+    fn a_run_resumed_anywhere_ends_with_the_same_bytes() {
+        let clip = Clip { seconds: 0.5, fps: 110.0 };
+        let frames: Vec<_> = world().play(clip).map(Result::unwrap).collect();
+        for cut in [0, 7, 12, 18, 24, 30, 40] {
+            let mut first = world();
+            for k in 0..=cut {
+                first.frame_at(k as f64 / clip.fps).unwrap();
+            }
+            let mut second = world();
+            second.resume(first.checkpoint()).unwrap();
+            for k in cut + 1..clip.frames() {
+                let mut frame = second.frame_at(k as f64 / clip.fps).unwrap();
+                frame.index = k;
+                assert_eq!(frame, frames[k], "cut {cut}, frame {k}");
+            }
+        }
+    }
+
+    /// Catches a checkpoint of another scene that is taken without a word.
+    #[test]
+    fn a_checkpoint_of_another_scene_is_refused() {
+        let mut other = World::new(Model {
+            bodies: vec![Body::new("a", Shape::line(1.0, 5).unwrap(), Material::default(), Axes::IMPLICIT)],
+            ..Model::default()
+        });
+        assert!(other.resume(world().checkpoint()).unwrap_err().contains("bodies"));
+    }
+}
