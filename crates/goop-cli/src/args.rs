@@ -63,6 +63,9 @@ pub struct Run {
     /// Format of the frames
     #[arg(long, value_enum, default_value_t = Format::Ply)]
     pub format: Format,
+    /// Go on with a run that was killed or interrupted; it ends with the same bytes
+    #[arg(long)]
+    pub resume: bool,
     /// End with one JSON object on one line
     #[arg(long)]
     pub json: bool,

@@ -2,17 +2,18 @@
 
 use crate::args::{Format, Run, SceneArgs};
 use crate::open::{self, Opened};
-use crate::progress;
+use crate::resume::{self, Saved};
 use crate::summary::Figures;
-use crate::{End, library};
+use crate::{End, library, outputs, progress};
 use anyhow::Result;
 use goop::{Clip, World};
-use goop_output::{
-    BodyEntry, BodyMesh, Manifest, ObjSequence, PlySequence, Probes, RunFolder, Sink, Stats, Status, Timing,
-};
+use goop_output::{BodyEntry, Manifest, RunFolder, Status, Timing};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A checkpoint is taken this often: little is lost, and large bodies are not written all the time.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -21,7 +22,7 @@ pub fn default_scene() -> Result<End> {
     let name = library::DEFAULT;
     println!("Running the built-in scene '{name}' (any other: goop run NAME; `goop scenes` lists them).");
     let scene = SceneArgs { scene: name.to_owned(), set: Vec::new(), threads: None };
-    let args = Run { scene, output: None, frames: None, format: Format::Ply, json: false, quiet: false };
+    let args = Run { scene, output: None, frames: None, format: Format::Ply, resume: false, json: false, quiet: false };
     let end = run(&args)?;
     if end == End::Done {
         println!("\nTry next:");
@@ -59,14 +60,34 @@ pub fn run(args: &Run) -> Result<End> {
         return Ok(End::Wrong);
     }
     let path = args.output.clone().unwrap_or_else(|| Path::new("out").join(&opened.name));
-    let folder = match RunFolder::create(&path) {
-        Ok(folder) => folder,
-        Err(error) => {
-            eprintln!("error: {error}");
+    let manifest = manifest(&opened, args, clip);
+    let saved = match go_on(args, &opened, &path, &manifest) {
+        Ok(saved) => saved,
+        Err(sentence) => {
+            eprintln!("error: {sentence}");
             return Ok(End::Wrong);
         }
     };
-    simulate(args, &opened, &folder, clip)
+    let folder = if saved.is_some() { RunFolder::resume(&path) } else { RunFolder::create(&path) };
+    match folder {
+        Ok(folder) => simulate(args, &opened, &folder, clip, manifest, saved),
+        Err(error) => {
+            eprintln!("error: {error}");
+            Ok(End::Wrong)
+        }
+    }
+}
+
+/// What `--resume` finds to go on from, if anything.
+fn go_on(args: &Run, opened: &Opened, path: &Path, manifest: &Manifest) -> Result<Option<Saved>, String> {
+    if !args.resume || !path.join("manifest.json").is_file() {
+        return Ok(None);
+    }
+    let saved = resume::load(path)?;
+    if saved.is_some() {
+        resume::check(path, opened, manifest)?;
+    }
+    Ok(saved)
 }
 
 fn warn(opened: &Opened) {
@@ -78,49 +99,74 @@ fn warn(opened: &Opened) {
     }
 }
 
-fn simulate(args: &Run, opened: &Opened, folder: &RunFolder, clip: Clip) -> Result<End> {
+fn simulate(
+    args: &Run,
+    opened: &Opened,
+    folder: &RunFolder,
+    clip: Clip,
+    mut manifest: Manifest,
+    saved: Option<Saved>,
+) -> Result<End> {
     // Ctrl-C ends the run after the frame it is in. A second handler cannot be set, and need not be.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
     let (clock, started) =
         (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64()));
-    let mut manifest = manifest(opened, args, clip);
     folder.write_manifest(&manifest)?;
     goop_output::whole::write(&folder.path().join("scene.toml"), opened.loaded.scene.to_toml().as_bytes())?;
-    let mut sinks = sinks(folder.path(), opened, args.format)?;
+    let model = &opened.built.model;
+    let mut sinks = outputs::open(folder.path(), model, args.format, saved.as_ref().map(|s| &s.marks[..]))?;
     let last = args.frames.map_or(clip.frames() - 1, |f| f.last.min(clip.frames() - 1));
     let first = args.frames.map_or(0, |f| f.first);
 
     let bar = progress::bar(last + 1, args.quiet);
     let (mut figures, mut timing) = (Figures::default(), Timing { started_unix_seconds: started, ..Timing::default() });
     let mut failure = None;
-    let mut world = match open::world(opened) {
-        Ok(world) => world,
-        Err(error) => return fail_before(folder, manifest, &error.to_string(), args),
+    let resumed_from = saved.as_ref().map(|s| s.frame);
+    let world = match saved {
+        None => open::world(opened).map_err(|error| error.to_string()),
+        Some(saved) => {
+            figures = saved.figures;
+            let mut world = World::new(model.clone());
+            world.resume(saved.world).map(|()| world)
+        }
     };
-    let mut before = clock.elapsed().as_secs_f64();
-    for frame in world.play(clip).take(last + 1) {
-        let frame = match frame {
+    let mut world = match world {
+        Ok(world) => world,
+        Err(sentence) => return fail_before(folder, manifest, &sentence, args),
+    };
+    let (mut before, mut kept) = (clock.elapsed().as_secs_f64(), Instant::now());
+    for index in resumed_from.map_or(0, |f| f + 1)..=last {
+        let mut frame = match world.frame_at(index as f64 / clip.fps) {
             Ok(frame) => frame,
             Err(error) => {
                 failure = Some(error.to_string());
                 break;
             }
         };
+        frame.index = index;
         figures.see(&frame);
         let writing = Instant::now();
-        if frame.index >= first {
+        if index >= first {
             for sink in &mut sinks {
                 sink.write(&frame)?;
             }
             figures.frames += 1;
+        }
+        let stop = INTERRUPTED.load(Ordering::SeqCst);
+        if index == last || stop || kept.elapsed() > KEEP_EVERY {
+            let marks = sinks.iter().map(|s| s.mark()).collect();
+            let saved = Saved { frame: index, marks, figures, world: world.checkpoint() };
+            resume::save(folder.path(), &saved)?;
+            figures = saved.figures;
+            kept = Instant::now();
         }
         timing.output_seconds += writing.elapsed().as_secs_f64();
         let now = clock.elapsed().as_secs_f64();
         timing.frame_seconds.push(now - before);
         before = now;
         bar.set_message(format!("t = {:.2} s", frame.time));
-        bar.set_position(frame.index as u64 + 1);
-        if INTERRUPTED.load(Ordering::SeqCst) {
+        bar.set_position(index as u64 + 1);
+        if stop {
             break;
         }
     }
@@ -152,12 +198,18 @@ fn simulate(args: &Run, opened: &Opened, folder: &RunFolder, clip: Clip) -> Resu
     }
     if args.json {
         let mut object = figures.json(word, &world, timing.wall_seconds);
+        if let Some(frame) = resumed_from {
+            object["resumed_from_frame"] = frame.into();
+        }
         object["output"] = folder.path().display().to_string().into();
         if let Some(sentence) = failure {
             object["message"] = sentence.into();
         }
         println!("{object}");
     } else if !args.quiet {
+        if let Some(frame) = resumed_from {
+            println!("resumed from frame {frame}");
+        }
         tell(&figures, &world, folder.path(), &timing, word);
     }
     Ok(end)
@@ -189,31 +241,6 @@ fn manifest(opened: &Opened, args: &Run, clip: Clip) -> Manifest {
             .collect(),
         ..Manifest::default()
     }
-}
-
-fn sinks(folder: &Path, opened: &Opened, format: Format) -> Result<Vec<Box<dyn Sink>>> {
-    let model = &opened.built.model;
-    let meshes = || -> Vec<BodyMesh> {
-        (model.bodies.iter())
-            .map(|b| BodyMesh {
-                name: b.name.clone(),
-                triangles: b.shape.triangles.clone(),
-                segments: b.shape.segments.clone(),
-            })
-            .collect()
-    };
-    let mut sinks: Vec<Box<dyn Sink>> =
-        vec![Box::new(Stats::create(folder, model.bodies.iter().map(|b| b.name.clone()).collect())?)];
-    if !model.probes.is_empty() {
-        let names: Vec<String> = model.probes.iter().map(|p| p.name.clone()).collect();
-        sinks.push(Box::new(Probes::create(folder, &names)?));
-    }
-    match format {
-        Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes())?)),
-        Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes())?)),
-        Format::None => {}
-    }
-    Ok(sinks)
 }
 
 fn tell(figures: &Figures, world: &World, folder: &Path, timing: &Timing, word: &str) {

@@ -2,10 +2,11 @@
 
 use goop::ledger::Ledger;
 use goop::{Frame, World};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Running figures of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// Frames written.
     pub frames: usize,
@@ -20,7 +21,7 @@ pub struct Figures {
     max_contacts: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Probe {
     position: [f64; 3],
     min: [f64; 3],

@@ -52,6 +52,19 @@ impl RunFolder {
         Ok(folder)
     }
 
+    /// Takes a folder of ours to go on in it: results stay, parts of files that a killed
+    /// run left are removed.
+    pub fn resume(path: impl AsRef<Path>) -> Result<RunFolder, OutputError> {
+        let path = path.as_ref();
+        let reading = |cause| OutputError::file("read", path, cause);
+        if !is_ours(path).map_err(reading)? {
+            let found = foreign_entry(path).map_err(reading)?.unwrap_or_else(|| "nothing".into());
+            return Err(OutputError::Foreign { path: path.to_path_buf(), found });
+        }
+        remove_parts(path, 4).map_err(|cause| OutputError::file("tidy", path, cause))?;
+        Ok(RunFolder { path: path.to_path_buf() })
+    }
+
     /// The folder itself.
     pub fn path(&self) -> &Path {
         &self.path
@@ -130,6 +143,20 @@ fn is_frame(name: &str, body: &str) -> bool {
     let Some(rest) = name.strip_prefix(body).and_then(|rest| rest.strip_prefix('.')) else { return false };
     let Some((number, ending)) = rest.split_once('.') else { return false };
     number.len() >= 4 && number.bytes().all(|b| b.is_ascii_digit()) && matches!(ending, "ply" | "obj")
+}
+
+/// Removes parts of files in a folder and those in it, down to a depth.
+fn remove_parts(folder: &Path, depth: usize) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_dir() && depth > 0 {
+            remove_parts(&entry.path(), depth - 1)?;
+        } else if name.starts_with('.') && name.ends_with(whole::PART) {
+            remove_if_there(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn remove_if_there(path: &Path) -> io::Result<()> {

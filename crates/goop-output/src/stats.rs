@@ -58,6 +58,11 @@ impl Stats {
         let table = Table::create(&run_folder.as_ref().join("stats.csv"), &STATS_COLUMNS)?;
         Ok(Stats { table, bodies })
     }
+
+    /// Goes on from the mark of an earlier run.
+    pub fn resume(run_folder: impl AsRef<Path>, bodies: Vec<String>, mark: u64) -> Result<Stats, OutputError> {
+        Ok(Stats { table: Table::resume(&run_folder.as_ref().join("stats.csv"), mark)?, bodies })
+    }
 }
 
 impl Sink for Stats {
@@ -68,6 +73,10 @@ impl Sink for Stats {
             rows += &stats_row(frame, name, &body.row);
         }
         self.table.append(&rows)
+    }
+
+    fn mark(&self) -> u64 {
+        self.table.length()
     }
 
     fn finish(&mut self) -> Result<(), OutputError> {
@@ -125,6 +134,11 @@ impl Probes {
         let table = Table::create(&run_folder.as_ref().join("probes.csv"), &columns)?;
         Ok(Probes { table, count: probes.len() })
     }
+
+    /// Goes on from the mark of an earlier run.
+    pub fn resume(run_folder: impl AsRef<Path>, probes: &[String], mark: u64) -> Result<Probes, OutputError> {
+        Ok(Probes { table: Table::resume(&run_folder.as_ref().join("probes.csv"), mark)?, count: probes.len() })
+    }
 }
 
 impl Sink for Probes {
@@ -135,6 +149,10 @@ impl Sink for Probes {
             fields.extend(probe.to_array().map(number));
         }
         self.table.append(&line(&fields))
+    }
+
+    fn mark(&self) -> u64 {
+        self.table.length()
     }
 
     fn finish(&mut self) -> Result<(), OutputError> {

@@ -31,6 +31,26 @@ impl Table {
         Ok(Table { path: path.to_path_buf(), file, length: header.len() as u64 })
     }
 
+    /// Goes on with a table of a killed run: cut back to the length it had at the
+    /// checkpoint, whatever came after. Without the file, or with a shorter one, an error.
+    pub fn resume(path: &Path, length: u64) -> Result<Table, OutputError> {
+        let opened = OpenOptions::new().append(true).open(path);
+        let file = opened.map_err(|cause| OutputError::file("open", path, cause))?;
+        let found = file.metadata().map_err(|cause| OutputError::file("read", path, cause))?.len();
+        if found < length {
+            let cause =
+                std::io::Error::new(std::io::ErrorKind::UnexpectedEof, format!("{found} bytes, {length} expected"));
+            return Err(OutputError::file("go on with", path, cause));
+        }
+        file.set_len(length).map_err(|cause| OutputError::file("cut back", path, cause))?;
+        Ok(Table { path: path.to_path_buf(), file, length })
+    }
+
+    /// Bytes up to the end of the last whole frame.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Adds the rows of one frame; each ends with a newline (see [`line()`]).
     pub fn append(&mut self, rows: &str) -> Result<(), OutputError> {
         match self.file.write_all(rows.as_bytes()) {
