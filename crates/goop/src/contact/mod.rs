@@ -85,9 +85,10 @@ pub fn node_stiffness(model: &Model, body: &Body, obstacle: &Obstacle, node: usi
 /// Finds the touches of one body.
 ///
 /// `ahead` (s) is how far an implicit step looks: a node counts as touching if it
-/// would at `x + ahead v`, and its force is the potential's, carried back to `x` along
-/// the normal, so that the solve arrives at the right force instead of running into
-/// the surface first. Explicit steps and accounts look at `x` itself, `ahead` = 0.
+/// would at `x + ahead (v + ahead g)` with v against the surface, and its force is the
+/// potential's, carried back to `x` along the normal, so that the solve arrives at the
+/// right force instead of running into the surface first. Without g a node at rest on
+/// a surface would be let go every other step. Explicit steps and accounts look at `x` itself, `ahead` = 0.
 /// `dt` (s) is the coming step, which decides whether friction will hold.
 pub fn find(
     model: &Model,
@@ -111,9 +112,11 @@ pub fn find(
                 continue;
             }
             let pose = &poses[index];
+            let surface_velocity = obstacle.surface_velocity(position, pose);
+            let way = ahead * (v[node] - surface_velocity + ahead * model.gravity);
             if let Some(radius) = obstacle.shape.bounding_radius()
                 && !obstacle.hollow
-                && (position - pose.position).length() > radius + obstacle.range + ahead * v[node].length()
+                && (position - pose.position).length() > radius + obstacle.range + way.length()
                 && obstacle.published.is_none()
             {
                 continue;
@@ -128,7 +131,9 @@ pub fn find(
                 k,
                 body.masses[node],
                 friction,
-                [ahead, dt],
+                dt,
+                way,
+                surface_velocity,
                 position,
                 v[node],
                 anchors,
@@ -147,17 +152,18 @@ fn touch(
     k: f64,
     mass: f64,
     friction: f64,
-    [ahead, dt]: [f64; 2],
+    dt: f64,
+    way: DVec3,
+    surface_velocity: DVec3,
     x: DVec3,
     v: DVec3,
     anchors: &[Anchor],
 ) -> Option<Touch> {
-    let surface_velocity = obstacle.surface_velocity(x, pose);
     let relative = v - surface_velocity;
-    let gap = obstacle.gap(x + ahead * v, pose);
+    let gap = obstacle.gap(x + way, pose);
     let n = gap.normal;
     // Distance at x itself, measured along the normal of where it is going.
-    let here = gap.distance - ahead * relative.dot(n);
+    let here = gap.distance - way.dot(n);
     let (energy, push, mut stiffness) = if let Some(published) = obstacle.published {
         // Beyond forty decay lengths the potential is less than rounding of its height.
         let (energy, force, stiffness) = obstacle.published_potential(x, pose);
