@@ -7,6 +7,7 @@
 //! E = ½ k (ξ - s)²    N = k (ξ - s)    f = N n - d (v·n) n + t             s < ξ
 //! stick: t = -k (x - a)_t - d v_t      while |t| ≤ μ N
 //! slip:  |t| = μ N against the motion, the anchor a follows               [GO] eq 26
+//!        implicitly, where slow: t = -(μ N / |v₀_t|) v_t, which never turns a node
 //! ```
 //! What still gets past the surface in a step, however fast, is found by tracing
 //! the node's path through the distance field and put back on the surface; the
@@ -64,6 +65,9 @@ pub struct Touch {
     /// Anchor in the obstacle's axes.
     pub anchor: DVec3,
 }
+
+/// Slower than this (m/s) a node counts as creeping at this speed.
+const SLOWEST: f64 = 1e-9;
 
 /// n nᵀ
 fn along(n: DVec3) -> DMat3 {
@@ -131,7 +135,7 @@ pub fn find(
                 k,
                 body.masses[node],
                 friction,
-                dt,
+                [ahead, dt],
                 way,
                 surface_velocity,
                 position,
@@ -152,7 +156,7 @@ fn touch(
     k: f64,
     mass: f64,
     friction: f64,
-    dt: f64,
+    [ahead, dt]: [f64; 2],
     way: DVec3,
     surface_velocity: DVec3,
     x: DVec3,
@@ -211,12 +215,20 @@ fn touch(
         let pull = pull.clamp_length_max(limit);
         let trial = pull - k * dt * flat(relative);
         touch.friction_energy = 0.5 * pull.length_squared() / k;
+        let speed = flat(relative).length();
         if trial.length() <= limit {
             let tangent = DMat3::IDENTITY - along(n);
             touch.friction = pull;
             touch.friction_stiffness = tangent * k;
             stiffness += tangent * k;
             damping += tangent * damper;
+        } else if ahead > 0.0 && speed * mass < 2.0 * limit * dt {
+            // Set in advance, the force would turn a node this slow round. A damper that
+            // gives the limit at the present speed, taken implicitly, can only stop it.
+            let speed = speed.max(SLOWEST);
+            let tangent = DMat3::IDENTITY - along(n);
+            touch.friction_stiffness = tangent * (limit / (speed * ahead));
+            stiffness += touch.friction_stiffness;
         } else {
             touch.friction = trial * (limit / trial.length());
         }
