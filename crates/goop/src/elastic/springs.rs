@@ -167,6 +167,13 @@ impl Springs {
         self.ends.len() * pair + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8) + self.nodes * node
     }
 
+    /// Bytes of springs and positions that one assembly of the stiffness has to read.
+    pub fn stiffness_bytes(&self) -> usize {
+        self.ends.len() * (8 + 8 + 8 + 8 + 8)
+            + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8 + 64)
+            + self.nodes * 24
+    }
+
     /// Pair forces of one chunk, eight springs at a time so that roots and
     /// divisions run side by side.
     #[inline(always)]
