@@ -4,6 +4,7 @@
 //! cargo bench -p goop --bench kernels                 a table, under two minutes
 //! cargo bench -p goop --bench kernels -- --json       the same, and one line of JSON
 //! cargo bench -p goop --bench kernels -- --quick      up to 10⁵ nodes
+//! cargo bench -p goop --bench kernels -- forces step  kernels with these words in their names
 //! cargo bench -p goop --bench kernels -- --divan      the same kernels under divan
 //! ```
 //! `RAYON_NUM_THREADS` sets the threads. Bodies are cubes of n³ nodes with their
@@ -98,8 +99,8 @@ fn best_and_median(mut runs: Vec<f64>) -> [f64; 2] {
     [runs[0], runs[runs.len() / 2]]
 }
 
-/// All lines of one body.
-fn measure(name: &str, case: &Case) -> Vec<Line> {
+/// The lines of one body that are wanted.
+fn measure(name: &str, case: &Case, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
     let chunks = Chunks::new(case.nodes());
     let line = |kernel: &str, seconds: [f64; 2], bytes: usize, iterations: usize| {
         let bandwidth = triad::bandwidth(bytes, chunks.count());
@@ -107,29 +108,40 @@ fn measure(name: &str, case: &Case) -> Vec<Line> {
     };
     let mut lines = Vec::new();
 
-    let (mut f, mut g) = (vec![DVec3::ZERO; case.nodes()], vec![DVec3::ZERO; case.nodes()]);
-    for (kernel, case) in [("spring forces", case), ("spring forces, undamped", &case.undamped())] {
-        let seconds = time(0.4, || _ = case.forces(&mut f, &mut g));
-        lines.push(line(kernel, seconds, bytes::forces(case), 0));
+    if wanted("spring forces") {
+        let (mut f, mut g) = (vec![DVec3::ZERO; case.nodes()], vec![DVec3::ZERO; case.nodes()]);
+        for (kernel, case) in [("spring forces", case), ("spring forces, undamped", &case.undamped())] {
+            let seconds = time(0.4, || _ = case.forces(&mut f, &mut g));
+            lines.push(line(kernel, seconds, bytes::forces(case), 0));
+        }
     }
-    drop((f, g));
-
+    if wanted("explicit step") {
+        let mut world = case.world(Integrator::SymplecticEuler, 1e-6);
+        let seconds = time(0.6, || _ = world.step().expect("a short step is stable"));
+        lines.push(line("explicit step", seconds, bytes::explicit_step(case), 0));
+    }
+    if !["assembly", "block-sparse product", "CG iteration", "implicit step"].into_iter().any(&wanted) {
+        return lines;
+    }
     let mut solved = Solved::new(case);
-    let seconds = time(0.4, || solved.assemble(case));
-    lines.push(line("assembly", seconds, bytes::assembly(case, &solved), 0));
-    let seconds = time(0.4, || _ = solved.product());
-    lines.push(line("block-sparse product", seconds, bytes::product(&solved), 0));
-    // Long and short solves differ by whole iterations only.
-    let few = time(0.4, || solved.iterate(1))[0];
-    let many = time(0.8, || solved.iterate(9));
-    let iteration = many.map(|t| (t - few) / 8.0);
-    lines.push(line("CG iteration", iteration, bytes::iteration(&solved), 0));
-
-    let mut world = case.world(Integrator::SymplecticEuler, 1e-6);
-    let seconds = time(0.6, || _ = world.step().expect("a short step is stable"));
-    lines.push(line("explicit step", seconds, bytes::explicit_step(case), 0));
-    drop(world);
-
+    if wanted("assembly") {
+        let seconds = time(0.4, || solved.assemble(case));
+        lines.push(line("assembly", seconds, bytes::assembly(case, &solved), 0));
+    }
+    if wanted("block-sparse product") {
+        let seconds = time(0.4, || _ = solved.product());
+        lines.push(line("block-sparse product", seconds, bytes::product(&solved), 0));
+    }
+    if wanted("CG iteration") {
+        // Long and short solves differ by whole iterations only.
+        let few = time(0.4, || solved.iterate(1))[0];
+        let many = time(0.8, || solved.iterate(9));
+        let iteration = many.map(|t| (t - few) / 8.0);
+        lines.push(line("CG iteration", iteration, bytes::iteration(&solved), 0));
+    }
+    if !wanted("implicit step") {
+        return lines;
+    }
     let mut world = case.world(Integrator::BackwardEuler, 1.0 / 240.0);
     world.step().expect("the solve converges");
     let (mut runs, mut iterations, start) = (Vec::new(), 0, Instant::now());
@@ -209,16 +221,24 @@ fn main() {
         println!("{}", peak_memory().unwrap_or(0));
         return;
     }
-    let sides: &[usize] = if has("--quick") { &[10, 22, 46] } else { &[10, 22, 46, 100] };
+    let sides: &[usize] = if has("--quick") {
+        &[10, 22, 46]
+    } else if has("--large") {
+        &[46, 100]
+    } else {
+        &[10, 22, 46, 100]
+    };
+    let words: Vec<&String> = args.iter().filter(|a| !a.starts_with('-')).collect();
+    let wanted = |kernel: &str| words.is_empty() || words.iter().any(|w| kernel.contains(w.as_str()));
     let mut lines = Vec::new();
     println!("{} threads", rayon::current_num_threads());
     for &side in sides {
-        lines.extend(table::print(measure("cube", &Case::cube(side))));
+        lines.extend(table::print(measure("cube", &Case::cube(side), wanted)));
     }
-    lines.extend(table::print(measure("sheet", &Case::sheet(316))));
+    lines.extend(table::print(measure("sheet", &Case::sheet(316), wanted)));
     let largest = sides[sides.len() - 1];
-    let memory = memory_of_implicit_step(largest).unwrap_or(0);
-    println!("peak memory of an implicit step of {} nodes: {:.2} GB", largest.pow(3), memory as f64 * 1e-9);
+    let memory = if wanted("implicit step") { memory_of_implicit_step(largest).unwrap_or(0) } else { 0 };
+    println!("\npeak memory of an implicit step of {} nodes: {:.2} GB", largest.pow(3), memory as f64 * 1e-9);
     table::print_flatness(&lines);
     if has("--json") {
         println!("{}", table::json(&lines, memory));
