@@ -186,7 +186,7 @@ impl World {
     /// node, time and remedy and leaves the state as it was.
     pub fn step(&mut self) -> Result<StepReport, Failure> {
         self.do_events();
-        self.before.copy_from(&self.state);
+        self.state.hand_over(&mut self.before);
         loop {
             let ticks = TICKS_PER_STEP >> self.state.halvings;
             let dt = self.seconds(ticks);
@@ -198,7 +198,10 @@ impl World {
                     // Grow only where the longer step starts on its own grid, so that steps of
                     // equal length fall on equal times.
                     let longer = TICKS_PER_STEP >> self.state.halvings.saturating_sub(1);
-                    if self.state.halvings > 0 && self.state.good >= GROW_AFTER && self.state.ticks % longer == 0 {
+                    if self.state.halvings > 0
+                        && self.state.good >= GROW_AFTER
+                        && self.state.ticks.is_multiple_of(longer)
+                    {
                         self.state.halvings -= 1;
                         self.state.good = 0;
                     }
@@ -244,7 +247,7 @@ impl World {
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
                 Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
-                Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state),
+                Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state, &mut self.scratch[b].points),
             };
             if let Some(solve) = outcome.solve {
                 report.iterations += solve.iterations;
@@ -261,16 +264,16 @@ impl World {
         let (body, step) = (&self.model.bodies[b], &self.model.step);
         let explicit = !body.axes.integrator.implicit() && body.axes.coordinates == Coordinates::Nodal;
         let shorter = if explicit {
-            format!("use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\"")
+            "use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\""
         } else {
-            "use a smaller step.dt".to_owned()
+            "use a smaller step.dt"
         };
         let fail = |node: usize, what: String, remedy: &str| {
             let (body, time) = (body.name.clone(), self.seconds(self.before.ticks) + dt);
             Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned() })
         };
         if let Some(node) = outcome.not_finite {
-            return fail(node, "has a position that is not a number: the motion diverged".to_owned(), &shorter);
+            return fail(node, "has a position that is not a number: the motion diverged".to_owned(), shorter);
         }
         if let Some(solve) = outcome.solve
             && !solve.converged
@@ -278,7 +281,7 @@ impl World {
             let what = format!("was not solved: residual {:.1e} after {} iterations", solve.residual, solve.iterations);
             return fail(outcome.fastest, what, "use solver.linear = \"auto\", or raise solver.max-iterations");
         }
-        let size = body.shape.extent();
+        let size = body.extent();
         let limit = step.max_displacement.unwrap_or(0.2 * size);
         if step.adaptive {
             if outcome.displacement > limit {
@@ -293,7 +296,7 @@ impl World {
             let has = row.kinetic + row.elastic + row.contact + 1e-3 * body.mass() * self.model.gravity.length() * size;
             if outcome.created > step.max_energy_jump * has + 1e-12 {
                 let what = format!("gains {:.3e} J from nowhere in one step", outcome.created);
-                return fail(outcome.fastest, what, &shorter);
+                return fail(outcome.fastest, what, shorter);
             }
             let range = self
                 .model
@@ -312,7 +315,7 @@ impl World {
             }
         } else if outcome.displacement > 1e3 * size.max(1.0) {
             let what = format!("moves {:.2e} m in one step: the motion diverged", outcome.displacement);
-            return fail(outcome.fastest, what, &shorter);
+            return fail(outcome.fastest, what, shorter);
         }
         Ok(())
     }

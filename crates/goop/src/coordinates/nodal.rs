@@ -6,6 +6,7 @@
 
 use crate::animate::Pose;
 use crate::contact::{self, Touch};
+use crate::coordinates::rigid::Point;
 use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
 use crate::model::{Body, Integrator, Load, Model};
@@ -98,6 +99,8 @@ pub struct Scratch {
     pub(crate) trial: Vec<DVec3>,
     pub(crate) put_back: Vec<PutBack>,
     pub(crate) original: Vec<(usize, DVec3)>,
+    /// Where impulses act on a rigid body.
+    pub(crate) points: Vec<Point>,
 }
 
 impl Scratch {
@@ -123,6 +126,7 @@ impl Scratch {
             trial: vector(implicit),
             put_back: Vec::new(),
             original: Vec::new(),
+            points: Vec::new(),
         }
     }
 
