@@ -13,6 +13,10 @@ pub trait Lanes: Copy {
     fn splat(value: f64) -> Self;
     fn load(from: &[f64; WIDE]) -> Self;
     fn store(self, to: &mut [f64; WIDE]);
+    /// Three numbers, and zero.
+    fn load_vector(from: &[f64; 3]) -> Self;
+    /// The first three.
+    fn store_vector(self, to: &mut [f64; 3]);
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -82,6 +86,16 @@ impl Lanes for [f64; WIDE] {
     }
 
     #[inline(always)]
+    fn load_vector(from: &[f64; 3]) -> Self {
+        [from[0], from[1], from[2], 0.0]
+    }
+
+    #[inline(always)]
+    fn store_vector(self, to: &mut [f64; 3]) {
+        *to = [self[0], self[1], self[2]];
+    }
+
+    #[inline(always)]
     fn plus(self, other: Self) -> Self {
         std::array::from_fn(|l| self[l] + other[l])
     }
@@ -148,6 +162,19 @@ pub mod avx2 {
         #[inline(always)]
         fn store(self, to: &mut [f64; WIDE]) {
             unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) }
+        }
+
+        #[inline(always)]
+        fn load_vector(from: &[f64; 3]) -> Self {
+            Self(unsafe { _mm256_set_m128d(_mm_load_sd(&from[2]), _mm_loadu_pd(from.as_ptr())) })
+        }
+
+        #[inline(always)]
+        fn store_vector(self, to: &mut [f64; 3]) {
+            unsafe {
+                _mm_storeu_pd(to.as_mut_ptr(), _mm256_castpd256_pd128(self.0));
+                _mm_store_sd(&mut to[2], _mm256_extractf128_pd::<1>(self.0));
+            }
         }
 
         #[inline(always)]
@@ -227,6 +254,8 @@ mod tests {
         let unit = L::scale(v, length.inverse(1e-3));
         let sum = L::plus_vectors(unit, L::minus_vectors(v, L::scale(v, L::splat(0.3))));
         L::store_vectors(L::shift(v, sum), out);
+        let (vectors, _) = out.as_chunks_mut();
+        L::load_vector(&vectors[2]).plus(L::splat(1.0)).store_vector(&mut vectors[3]);
     }
 
     #[target_feature(enable = "avx2")]

@@ -4,9 +4,9 @@
 //! a run is differences, products and sums of plain arrays, and roots and divisions
 //! run side by side.
 
-use super::lanes::{Lanes, WIDE};
 use super::runs::{Run, Side};
 use super::springs::{Springs, TINY};
+use crate::lanes::{Lanes, WIDE};
 use glam::DVec3;
 
 /// Four vectors.
@@ -45,7 +45,7 @@ impl Springs {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn pair_forces_avx2(&self, chunk: usize, given: Given, out: Out) -> f64 {
-        self.pair_forces_by::<super::lanes::avx2::Register>(chunk, given, out)
+        self.pair_forces_by::<crate::lanes::avx2::Register>(chunk, given, out)
     }
 
     #[inline(always)]

@@ -5,7 +5,6 @@
 //! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
 
 mod four;
-mod lanes;
 pub mod lattice;
 mod runs;
 pub mod springs;

@@ -8,8 +8,8 @@
 //! Runs stay within tiles of nodes, so that what one direction has read is still in
 //! the nearest cache for the next.
 
-use super::lanes::WIDE;
 use super::springs::Pair;
+use crate::lanes::WIDE;
 use crate::parallel::Chunks;
 use std::ops::Range;
 

@@ -91,9 +91,13 @@ pub struct Springs {
     limits: Vec<String>,
 }
 
+/// Left of the diagonal, where the matrix keeps the mirror image only.
+const MIRRORED: u32 = u32::MAX;
+
 /// Where the blocks of every element are in the matrix.
 #[derive(Debug)]
 struct Positions {
+    /// First end to second, and back where they belong to different chunks.
     pairs: Vec<[u32; 2]>,
     stencils: Vec<[u32; 16]>,
 }
@@ -261,14 +265,14 @@ impl Elasticity for Springs {
 
     fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix) {
         let positions = self.positions.get_or_init(|| {
-            let at = |i: u32, j: u32| matrix.position(i, j).expect("the structure was built from these springs");
+            let at = |i: u32, j: u32| matrix.position(i, j).unwrap_or(MIRRORED);
             Positions {
                 pairs: self.ends.iter().map(|&[i, j]| [at(i, j), at(j, i)]).collect(),
                 stencils: (self.stencils.iter())
                     .map(|s| {
                         std::array::from_fn(|p| {
                             let (a, b) = (p / 4, p % 4);
-                            if a.max(b) < s.count as usize { at(s.nodes[a], s.nodes[b]) } else { 0 }
+                            if a.max(b) < s.count as usize { at(s.nodes[a], s.nodes[b]) } else { MIRRORED }
                         })
                     })
                     .collect(),
@@ -285,7 +289,6 @@ impl Elasticity for Springs {
                 rows.add_diagonal(i, &block);
                 rows.add_diagonal(j, &block);
                 rows.add(positions.pairs[s][0], &-block);
-                rows.add(positions.pairs[s][1], &-block);
             }
             for &s in &self.crossing[c] {
                 let s = s as usize;
@@ -303,8 +306,10 @@ impl Elasticity for Springs {
                 for a in 0..n {
                     if range.contains(&(stencil.nodes[a] as usize)) {
                         for b in 0..n {
-                            let weight = stencil.weights[a] * stencil.weights[b];
-                            rows.add(positions.stencils[s as usize][4 * a + b], &(block * weight));
+                            let position = positions.stencils[s as usize][4 * a + b];
+                            if position != MIRRORED {
+                                rows.add(position, &(block * (stencil.weights[a] * stencil.weights[b])));
+                            }
                         }
                     }
                 }
