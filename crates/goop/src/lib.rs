@@ -14,6 +14,7 @@ pub mod coordinates;
 pub mod elastic;
 pub mod frame;
 pub mod integrate;
+mod lanes;
 pub mod ledger;
 pub mod material;
 pub mod model;

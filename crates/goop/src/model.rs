@@ -190,6 +190,8 @@ pub struct Body {
     pub drag: Vec<f64>,
     /// The energy, unless rigid.
     pub elastic: Option<Arc<dyn Elasticity>>,
+    /// Total mass (kg) and diagonal of the bounding box at rest (m): every step asks for them.
+    totals: [f64; 2],
 }
 
 impl Body {
@@ -209,6 +211,7 @@ impl Body {
             masses: Vec::new(),
             drag: Vec::new(),
             elastic: None,
+            totals: [0.0; 2],
         };
         body.compile();
         body
@@ -231,6 +234,7 @@ impl Body {
             Some(raw) => vec![raw.c + material.card.drag * raw.node_mass; shape.len()],
             None => self.masses.iter().map(|m| m * material.card.drag).collect(),
         };
+        self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
             ElasticityKind::None => None,
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
@@ -249,7 +253,12 @@ impl Body {
 
     /// Total mass (kg).
     pub fn mass(&self) -> f64 {
-        self.masses.iter().sum()
+        self.totals[0]
+    }
+
+    /// Diagonal of the bounding box at rest (m).
+    pub fn extent(&self) -> f64 {
+        self.totals[1]
     }
 
     /// Where every node is at the start (m).

@@ -49,22 +49,26 @@ impl Chunks {
         }
     }
 
-    /// Runs `work` on every chunk and adds up what it returns, in chunk order.
-    pub fn sum<const N: usize>(&self, work: impl Fn(usize, Range<usize>) -> [f64; N] + Sync) -> [f64; N] {
-        let mut partial = [[0.0; N]; MAX_CHUNKS];
+    /// Runs `work` on every chunk and combines what it returns, in chunk order.
+    pub fn fold<T: Copy + Send>(
+        &self,
+        start: T,
+        work: impl Fn(usize, Range<usize>) -> T + Sync,
+        combine: impl Fn(T, T) -> T,
+    ) -> T {
+        let mut partial = [start; MAX_CHUNKS];
         let slots = Disjoint::new(&mut partial);
         self.each(|c, range| {
             let value = work(c, range);
             // SAFETY: every chunk writes its own slot only.
             unsafe { slots.slice(c..c + 1)[0] = value };
         });
-        let mut total = [0.0; N];
-        for slot in &partial[..self.count()] {
-            for k in 0..N {
-                total[k] += slot[k];
-            }
-        }
-        total
+        partial[..self.count()].iter().fold(start, |total, &slot| combine(total, slot))
+    }
+
+    /// Runs `work` on every chunk and adds up what it returns, in chunk order.
+    pub fn sum<const N: usize>(&self, work: impl Fn(usize, Range<usize>) -> [f64; N] + Sync) -> [f64; N] {
+        self.fold([0.0; N], work, |a, b| std::array::from_fn(|k| a[k] + b[k]))
     }
 }
 

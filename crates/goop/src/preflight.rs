@@ -101,7 +101,7 @@ pub fn bytes(body: &Body) -> usize {
     let n = body.len();
     let elements = body.elastic.as_ref().map_or(0, |e| e.elements());
     let explicit = n * (2 * 48 + 4 * 24 + 32) + elements * 48;
-    let implicit = if body.axes.integrator.implicit() { (n + 2 * elements) * 76 + n * (9 * 24 + 72) } else { 0 };
+    let implicit = if body.axes.integrator.implicit() { (n + elements) * 76 + n * (9 * 24 + 72) } else { 0 };
     explicit + implicit
 }
 

@@ -71,6 +71,18 @@ impl BodyState {
     pub fn copy_from(&mut self, other: &Self) {
         self.positions.clone_from(&other.positions);
         self.velocities.clone_from(&other.velocities);
+        self.copy_rest_from(other);
+    }
+
+    /// Hands everything over to `before` and keeps a copy of all but positions and
+    /// velocities, which hold old ones: a step writes them anew.
+    fn hand_over(&mut self, before: &mut Self) {
+        std::mem::swap(&mut self.positions, &mut before.positions);
+        std::mem::swap(&mut self.velocities, &mut before.velocities);
+        before.copy_rest_from(self);
+    }
+
+    fn copy_rest_from(&mut self, other: &Self) {
         self.memory.clone_from(&other.memory);
         self.rigid.clone_from(&other.rigid);
         self.anchors.clone_from(&other.anchors);
@@ -107,12 +119,25 @@ pub struct State {
 impl State {
     /// Copies without allocating.
     pub fn copy_from(&mut self, other: &Self) {
-        (self.ticks, self.halvings, self.good, self.patience) =
-            (other.ticks, other.halvings, other.good, other.patience);
-        (self.steps, self.rejected, self.events_done) = (other.steps, other.rejected, other.events_done);
+        self.copy_clock_from(other);
         for (mine, theirs) in self.bodies.iter_mut().zip(&other.bodies) {
             mine.copy_from(theirs);
         }
+    }
+
+    /// Makes `before` the state so far, ready for a step that writes all positions and
+    /// velocities anew: large arrays change hands instead of being copied.
+    pub fn hand_over(&mut self, before: &mut Self) {
+        before.copy_clock_from(self);
+        for (mine, theirs) in self.bodies.iter_mut().zip(&mut before.bodies) {
+            mine.hand_over(theirs);
+        }
+    }
+
+    fn copy_clock_from(&mut self, other: &Self) {
+        (self.ticks, self.halvings, self.good, self.patience) =
+            (other.ticks, other.halvings, other.good, other.patience);
+        (self.steps, self.rejected, self.events_done) = (other.steps, other.rejected, other.events_done);
     }
 
     /// A fingerprint of time, positions, velocities and memory.

@@ -215,7 +215,7 @@ impl World {
     /// node, time and remedy and leaves the state as it was.
     pub fn step(&mut self) -> Result<StepReport, Failure> {
         self.do_events();
-        self.before.copy_from(&self.state);
+        self.state.hand_over(&mut self.before);
         loop {
             let ticks = TICKS_PER_STEP >> self.state.halvings;
             let dt = self.seconds(ticks);
@@ -282,7 +282,7 @@ impl World {
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
                 Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
-                Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state),
+                Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state, &mut self.scratch[b].points),
             };
             state.created = (MEMORY * before.created + outcome.created).max(0.0);
             if let Some(solve) = outcome.solve {
@@ -317,7 +317,7 @@ impl World {
             let what = format!("was not solved: residual {:.1e} after {} iterations", solve.residual, solve.iterations);
             return fail(outcome.fastest, what, "use solver.linear = \"auto\", or raise solver.max-iterations");
         }
-        let size = body.shape.extent();
+        let size = body.extent();
         let limit = step.max_displacement.unwrap_or(0.2 * size);
         if step.adaptive {
             if outcome.displacement > limit {

@@ -7,6 +7,7 @@
 
 use crate::animate::Pose;
 use crate::contact::{self, Touch};
+use crate::coordinates::rigid::Point;
 use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
 use crate::model::{Body, Integrator, Load, Model};
@@ -104,6 +105,8 @@ pub struct Scratch {
     pub(crate) everywhere: Vec<bool>,
     /// Work of restoring the momenta in this step (J).
     pub(crate) restored: f64,
+    /// Where impulses act on a rigid body.
+    pub(crate) points: Vec<Point>,
 }
 
 impl Scratch {
@@ -132,6 +135,7 @@ impl Scratch {
             used: Vec::new(),
             everywhere: Vec::new(),
             restored: 0.0,
+            points: Vec::new(),
         }
     }
 

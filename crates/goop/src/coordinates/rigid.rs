@@ -118,7 +118,7 @@ impl RigidState {
 
 /// One point where impulses act.
 #[derive(Debug)]
-struct Point {
+pub struct Point {
     /// Offset from the centre (m).
     arm: DVec3,
     /// Velocity the point is to have (m/s): a pin's in full, a contact's along the normal at least.
@@ -136,7 +136,14 @@ struct Point {
 const SWEEPS: usize = 200;
 
 /// Advances a rigid body by one step.
-pub fn step(model: &Model, body: &Body, clock: Clock, before: &BodyState, state: &mut BodyState) -> Outcome {
+pub fn step(
+    model: &Model,
+    body: &Body,
+    clock: Clock,
+    before: &BodyState,
+    state: &mut BodyState,
+    points: &mut Vec<Point>,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let (Some(mut rigid), dt) = (before.rigid.clone(), clock.dt) else { return outcome };
     let mut row = before.row;
@@ -191,13 +198,13 @@ pub fn step(model: &Model, body: &Body, clock: Clock, before: &BodyState, state:
     row.pin_work += moving;
 
     // Impulses.
-    let mut points = points(model, body, clock, &rigid, x, dt);
+    find_points(model, body, clock, &rigid, x, dt, points);
     if !points.is_empty() {
         let (p, spin) = (rigid.momentum, rigid.spin());
-        sweep(&mut points, &mut rigid);
+        sweep(points, &mut rigid);
         let mean = 0.5 * (p + rigid.momentum) / rigid.mass;
         let mean_spin = 0.5 * (spin + rigid.spin());
-        for point in &points {
+        for point in points.iter() {
             let velocity = mean + mean_spin.cross(point.arm);
             if point.pin {
                 row.pin_work += point.impulse.dot(velocity);
@@ -253,13 +260,21 @@ impl Wrench {
     }
 }
 
-fn points(model: &Model, body: &Body, clock: Clock, rigid: &RigidState, x: &[DVec3], dt: f64) -> Vec<Point> {
+fn find_points(
+    model: &Model,
+    body: &Body,
+    clock: Clock,
+    rigid: &RigidState,
+    x: &[DVec3],
+    dt: f64,
+    points: &mut Vec<Point>,
+) {
+    points.clear();
     let inverse = rigid.inverse_inertia();
     let response = |arm: DVec3| {
         let cross = DMat3::from_cols(DVec3::X.cross(arm), DVec3::Y.cross(arm), DVec3::Z.cross(arm)) * -1.0;
         DMat3::from_diagonal(DVec3::splat(1.0 / rigid.mass)) - cross * inverse * cross
     };
-    let mut points = Vec::new();
     for pin in body.pins.iter().filter(|p| p.stiffness.is_none()) {
         for (j, &node) in pin.nodes.iter().enumerate() {
             let arm = x[node as usize] - rigid.center;
@@ -317,7 +332,6 @@ fn points(model: &Model, body: &Body, clock: Clock, rigid: &RigidState, x: &[DVe
             });
         }
     }
-    points
 }
 
 fn sweep(points: &mut [Point], rigid: &mut RigidState) {

@@ -4,7 +4,9 @@
 //! advances, not what the unknowns are. What it must remember between steps (rest
 //! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
 
+mod four;
 pub mod lattice;
+mod runs;
 pub mod springs;
 
 pub use springs::Springs;

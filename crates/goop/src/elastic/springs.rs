@@ -16,6 +16,8 @@
 //! spring has no linear stiffness on a flat sheet; the implicit stiffness clamps
 //! 1 - r/|d| at zero, without which a compressed spring makes it indefinite.
 
+use super::four::Out;
+use super::runs::Runs;
 use super::{Deformation, Elasticity, Weights};
 use crate::parallel::{Chunks, Disjoint};
 use crate::solve::BlockMatrix;
@@ -64,7 +66,7 @@ impl Stencil {
 }
 
 /// Below this length (m) a direction means nothing and is not used.
-const TINY: f64 = 1e-150;
+pub(super) const TINY: f64 = 1e-150;
 
 /// All springs of a body.
 #[derive(Debug)]
@@ -72,9 +74,10 @@ pub struct Springs {
     nodes: usize,
     chunks: Chunks,
     /// Ends of pairs: first those inside chunk 0, inside chunk 1, …, then those that cross.
-    ends: Vec<[u32; 2]>,
-    stiffness: Vec<f64>,
-    damping: Vec<f64>,
+    pub(super) ends: Vec<[u32; 2]>,
+    pub(super) stiffness: Vec<f64>,
+    pub(super) damping: Vec<f64>,
+    pub(super) runs: Runs,
     stencils: Vec<Stencil>,
     rests: Vec<f64>,
     inside: Vec<Range<usize>>,
@@ -83,14 +86,18 @@ pub struct Springs {
     touching: Vec<Vec<u32>>,
     positions: OnceLock<Positions>,
     /// The damper as printed: -δ (v_i - v_j).
-    as_printed: bool,
-    damped: bool,
+    pub(super) as_printed: bool,
+    pub(super) damped: bool,
     limits: Vec<String>,
 }
+
+/// Left of the diagonal, where the matrix keeps the mirror image only.
+const MIRRORED: u32 = u32::MAX;
 
 /// Where the blocks of every element are in the matrix.
 #[derive(Debug)]
 struct Positions {
+    /// First end to second, and back where they belong to different chunks.
     pairs: Vec<[u32; 2]>,
     stencils: Vec<[u32; 16]>,
 }
@@ -104,7 +111,7 @@ impl Springs {
             if a == b { a } else { chunks.count() }
         };
         let mut pairs = pairs;
-        pairs.sort_by_key(|p| (owner(p), p.nodes[0].min(p.nodes[1]), p.nodes[0].max(p.nodes[1])));
+        let runs = Runs::arrange(chunks, &mut pairs);
         let mut inside = vec![0..0; chunks.count()];
         let mut crossing = vec![Vec::new(); chunks.count()];
         for (s, pair) in pairs.iter().enumerate() {
@@ -136,6 +143,7 @@ impl Springs {
             rests: pairs.iter().map(|p| p.rest).chain(stencils.iter().map(|s| s.rest)).collect(),
             damped: pairs.iter().any(|p| p.damping > 0.0) || stencils.iter().any(|s| s.damping > 0.0),
             stencils,
+            runs,
             inside,
             crossing,
             touching,
@@ -162,112 +170,19 @@ impl Springs {
 
     /// Bytes one evaluation of the forces has to move.
     pub fn force_bytes(&self) -> usize {
-        let pair = 8 + 8 + 8 + if self.damped { 8 } else { 0 };
+        let pair = 8 + 8 + if self.damped { 8 } else { 0 };
         let node = 24 * if self.damped { 4 } else { 2 };
-        self.ends.len() * pair + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8) + self.nodes * node
+        self.ends.len() * pair
+            + self.runs.gathered() * 8
+            + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8)
+            + self.nodes * node
     }
 
-    /// Pair forces of one chunk, eight springs at a time so that roots and
-    /// divisions run side by side.
-    #[inline(always)]
-    fn pair_forces(
-        &self,
-        chunk: usize,
-        rest: &[f64],
-        x: &[DVec3],
-        v: &[DVec3],
-        f: &mut [DVec3],
-        g: &mut [DVec3],
-    ) -> f64 {
-        const W: usize = 8;
-        let first = self.chunks.range(chunk).start;
-        let range = self.inside[chunk].clone();
-        let ends = &self.ends[range.clone()];
-        let (k, r, c) = (&self.stiffness[range.clone()], &rest[range.clone()], &self.damping[range]);
-        let mut energy = [0.0; W];
-        let whole = ends.len() / W * W;
-        let mut s = 0;
-        while s < whole {
-            let ends: &[[u32; 2]; W] = ends[s..s + W].try_into().expect("eight");
-            let (k, r): (&[f64; W], &[f64; W]) =
-                (k[s..s + W].try_into().expect("eight"), r[s..s + W].try_into().expect("eight"));
-            let (mut dx, mut dy, mut dz) = ([0.0; W], [0.0; W], [0.0; W]);
-            for l in 0..W {
-                let d = x[ends[l][1] as usize] - x[ends[l][0] as usize];
-                (dx[l], dy[l], dz[l]) = (d.x, d.y, d.z);
-            }
-            let (mut pull, mut inverse) = ([0.0; W], [0.0; W]);
-            for l in 0..W {
-                let length = (dx[l] * dx[l] + dy[l] * dy[l] + dz[l] * dz[l]).sqrt();
-                inverse[l] = 1.0 / length.max(TINY);
-                let over = length - r[l];
-                pull[l] = k[l] * over * inverse[l];
-                energy[l] += 0.5 * k[l] * over * over;
-            }
-            for l in 0..W {
-                let force = DVec3::new(dx[l], dy[l], dz[l]) * pull[l];
-                f[ends[l][0] as usize - first] += force;
-                f[ends[l][1] as usize - first] -= force;
-            }
-            if self.damped {
-                let c: &[f64; W] = c[s..s + W].try_into().expect("eight");
-                for l in 0..W {
-                    let dv = v[ends[l][1] as usize] - v[ends[l][0] as usize];
-                    let force = if self.as_printed {
-                        c[l] * dv
-                    } else {
-                        let u = DVec3::new(dx[l], dy[l], dz[l]) * inverse[l];
-                        c[l] * dv.dot(u) * u
-                    };
-                    g[ends[l][0] as usize - first] += force;
-                    g[ends[l][1] as usize - first] -= force;
-                }
-            }
-            s += W;
-        }
-        let mut total: f64 = energy.iter().sum();
-        for s in whole..ends.len() {
-            let [i, j] = ends[s].map(|i| i as usize);
-            let (force, drag, e) = self.one_pair(k[s], r[s], c[s], x[j] - x[i], v, [i, j]);
-            f[i - first] += force;
-            f[j - first] -= force;
-            if self.damped {
-                g[i - first] += drag;
-                g[j - first] -= drag;
-            }
-            total += e;
-        }
-        total
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn pair_forces_avx2(
-        &self,
-        chunk: usize,
-        rest: &[f64],
-        x: &[DVec3],
-        v: &[DVec3],
-        f: &mut [DVec3],
-        g: &mut [DVec3],
-    ) -> f64 {
-        self.pair_forces(chunk, rest, x, v, f, g)
-    }
-
-    /// Force on the first end, damping force on it, and energy.
-    #[inline(always)]
-    fn one_pair(&self, k: f64, r: f64, c: f64, d: DVec3, v: &[DVec3], [i, j]: [usize; 2]) -> (DVec3, DVec3, f64) {
-        let length = d.length();
-        let u = d / length.max(TINY);
-        let over = length - r;
-        let damping = if !self.damped {
-            DVec3::ZERO
-        } else if self.as_printed {
-            c * (v[j] - v[i])
-        } else {
-            c * (v[j] - v[i]).dot(u) * u
-        };
-        (k * over * u, damping, 0.5 * k * over * over)
+    /// Bytes of springs and positions that one assembly of the stiffness has to read.
+    pub fn stiffness_bytes(&self) -> usize {
+        self.ends.len() * (8 + 8 + 8 + 8 + 8)
+            + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8 + 64)
+            + self.nodes * 24
     }
 
     /// k [ t I + (1 - t) û ûᵀ ] and the damping block, for a measured vector and its length where
@@ -319,30 +234,8 @@ impl Elasticity for Springs {
             let g = unsafe { g_all.slice(if self.damped { range.clone() } else { 0..0 }) };
             f.fill(DVec3::ZERO);
             g.fill(DVec3::ZERO);
-            #[cfg(target_arch = "x86_64")]
-            let mut energy = if std::arch::is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor has AVX2.
-                unsafe { self.pair_forces_avx2(c, memory, x, v, f, g) }
-            } else {
-                self.pair_forces(c, memory, x, v, f, g)
-            };
-            #[cfg(not(target_arch = "x86_64"))]
-            let mut energy = self.pair_forces(c, memory, x, v, f, g);
-            for &s in &self.crossing[c] {
-                let s = s as usize;
-                let [i, j] = self.ends[s].map(|i| i as usize);
-                let (force, drag, e) =
-                    self.one_pair(self.stiffness[s], memory[s], self.damping[s], x[j] - x[i], v, [i, j]);
-                // The chunk of the first end keeps the account.
-                let (own, sign) = if range.contains(&i) { (i, 1.0) } else { (j, -1.0) };
-                f[own - range.start] += sign * force;
-                if self.damped {
-                    g[own - range.start] += sign * drag;
-                }
-                if own == i {
-                    energy += e;
-                }
-            }
+            let mut energy =
+                self.pair_forces(c, memory, x, v, Out { first: range.start, elastic: &mut *f, damping: &mut *g });
             for &s in &self.touching[c] {
                 let (stencil, rest) = (&self.stencils[s as usize], memory[pairs + s as usize]);
                 let d = stencil.vector(x);
@@ -384,14 +277,14 @@ impl Elasticity for Springs {
         matrix: &mut BlockMatrix,
     ) {
         let positions = self.positions.get_or_init(|| {
-            let at = |i: u32, j: u32| matrix.position(i, j).expect("the structure was built from these springs");
+            let at = |i: u32, j: u32| matrix.position(i, j).unwrap_or(MIRRORED);
             Positions {
                 pairs: self.ends.iter().map(|&[i, j]| [at(i, j), at(j, i)]).collect(),
                 stencils: (self.stencils.iter())
                     .map(|s| {
                         std::array::from_fn(|p| {
                             let (a, b) = (p / 4, p % 4);
-                            if a.max(b) < s.count as usize { at(s.nodes[a], s.nodes[b]) } else { 0 }
+                            if a.max(b) < s.count as usize { at(s.nodes[a], s.nodes[b]) } else { MIRRORED }
                         })
                     })
                     .collect(),
@@ -412,7 +305,6 @@ impl Elasticity for Springs {
                 rows.add_diagonal(i, &block);
                 rows.add_diagonal(j, &block);
                 rows.add(positions.pairs[s][0], &-block);
-                rows.add(positions.pairs[s][1], &-block);
             }
             for &s in &self.crossing[c] {
                 let s = s as usize;
@@ -431,8 +323,10 @@ impl Elasticity for Springs {
                 for a in 0..n {
                     if range.contains(&(stencil.nodes[a] as usize)) {
                         for b in 0..n {
-                            let weight = stencil.weights[a] * stencil.weights[b];
-                            rows.add(positions.stencils[s as usize][4 * a + b], &(block * weight));
+                            let position = positions.stencils[s as usize][4 * a + b];
+                            if position != MIRRORED {
+                                rows.add(position, &(block * (stencil.weights[a] * stencil.weights[b])));
+                            }
                         }
                     }
                 }

@@ -186,14 +186,29 @@ pub fn close(body: &Body, before: &BodyState, state: &mut BodyState, scratch: &S
     row.worst_penetration = row.worst_penetration.max(deepest);
     let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
     outcome.created = row.stored() - before.row.stored() - work_in;
+    find_extremes(body, before, state, outcome);
+}
+
+/// The node that moved furthest, and the first that is not finite.
+fn find_extremes(body: &Body, before: &BodyState, state: &BodyState, outcome: &mut Outcome) {
     let (x0, x1, v1) = (&before.positions, &state.positions, &state.velocities);
-    for i in 0..body.len() {
-        let moved = (x1[i] - x0[i]).length();
-        if moved > outcome.displacement {
-            (outcome.displacement, outcome.fastest) = (moved, i);
-        }
-        if !(x1[i].is_finite() && v1[i].is_finite()) && outcome.not_finite.is_none() {
-            outcome.not_finite = Some(i);
-        }
-    }
+    let found = Chunks::new(body.len()).fold(
+        (0.0, 0, None),
+        |_, range| {
+            let (mut furthest, mut fastest, mut not_finite) = (0.0, 0, None);
+            for i in range {
+                let moved = x1[i].distance_squared(x0[i]);
+                if moved > furthest {
+                    (furthest, fastest) = (moved, i);
+                }
+                if !(x1[i].is_finite() && v1[i].is_finite()) && not_finite.is_none() {
+                    not_finite = Some(i);
+                }
+            }
+            (furthest, fastest, not_finite)
+        },
+        |a, b| if b.0 > a.0 { (b.0, b.1, a.2.or(b.2)) } else { (a.0, a.1, a.2.or(b.2)) },
+    );
+    outcome.displacement = found.0.sqrt();
+    (outcome.fastest, outcome.not_finite) = (found.1, found.2);
 }

@@ -1,0 +1,291 @@
+//! Four numbers side by side, plainly or in an AVX2 register.
+//!
+//! Kernels are written once over [`Lanes`] and compiled for both. Every operation
+//! rounds in the same way in both and none is fused, so results do not depend on the
+//! processor. The compiler does not find the shuffles between vectors and components
+//! by itself, hence the second implementation.
+
+/// How many.
+pub const WIDE: usize = 4;
+
+/// Four numbers. Three of these hold four vectors, one after another.
+pub trait Lanes: Copy {
+    fn splat(value: f64) -> Self;
+    fn load(from: &[f64; WIDE]) -> Self;
+    fn store(self, to: &mut [f64; WIDE]);
+    /// Three numbers, and zero.
+    fn load_vector(from: &[f64; 3]) -> Self;
+    /// The first three.
+    fn store_vector(self, to: &mut [f64; 3]);
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    /// 1 / max(self, least)
+    fn inverse(self, least: f64) -> Self;
+    fn root(self) -> Self;
+    /// From vectors one after another to all first components, all second, all third.
+    fn components(vectors: [Self; 3]) -> [Self; 3];
+    /// Every number three times, as factors of vectors one after another.
+    fn thrice(self) -> [Self; 3];
+    /// The last of the vectors before, and the first three of these.
+    fn shift(before: [Self; 3], vectors: [Self; 3]) -> [Self; 3];
+
+    #[inline(always)]
+    fn load_vectors(from: &[f64; 3 * WIDE]) -> [Self; 3] {
+        let (parts, _) = from.as_chunks::<WIDE>();
+        [Self::load(&parts[0]), Self::load(&parts[1]), Self::load(&parts[2])]
+    }
+
+    #[inline(always)]
+    fn store_vectors(vectors: [Self; 3], to: &mut [f64; 3 * WIDE]) {
+        let (parts, _) = to.as_chunks_mut::<WIDE>();
+        for k in 0..3 {
+            vectors[k].store(&mut parts[k]);
+        }
+    }
+
+    #[inline(always)]
+    fn plus_vectors(a: [Self; 3], b: [Self; 3]) -> [Self; 3] {
+        [a[0].plus(b[0]), a[1].plus(b[1]), a[2].plus(b[2])]
+    }
+
+    #[inline(always)]
+    fn minus_vectors(a: [Self; 3], b: [Self; 3]) -> [Self; 3] {
+        [a[0].minus(b[0]), a[1].minus(b[1]), a[2].minus(b[2])]
+    }
+
+    /// Every vector times its number.
+    #[inline(always)]
+    fn scale(vectors: [Self; 3], by: Self) -> [Self; 3] {
+        let by = by.thrice();
+        [vectors[0].times(by[0]), vectors[1].times(by[1]), vectors[2].times(by[2])]
+    }
+
+    /// Four scalar products.
+    #[inline(always)]
+    fn dots(a: [Self; 3], b: [Self; 3]) -> Self {
+        let [x, y, z] = Self::components([a[0].times(b[0]), a[1].times(b[1]), a[2].times(b[2])]);
+        x.plus(y).plus(z)
+    }
+}
+
+impl Lanes for [f64; WIDE] {
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        [value; WIDE]
+    }
+
+    #[inline(always)]
+    fn load(from: &[f64; WIDE]) -> Self {
+        *from
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [f64; WIDE]) {
+        *to = self;
+    }
+
+    #[inline(always)]
+    fn load_vector(from: &[f64; 3]) -> Self {
+        [from[0], from[1], from[2], 0.0]
+    }
+
+    #[inline(always)]
+    fn store_vector(self, to: &mut [f64; 3]) {
+        *to = [self[0], self[1], self[2]];
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] + other[l])
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] - other[l])
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] * other[l])
+    }
+
+    #[inline(always)]
+    fn inverse(self, least: f64) -> Self {
+        self.map(|value| 1.0 / value.max(least))
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        self.map(f64::sqrt)
+    }
+
+    #[inline(always)]
+    fn components([a, b, c]: [Self; 3]) -> [Self; 3] {
+        [[a[0], a[3], b[2], c[1]], [a[1], b[0], b[3], c[2]], [a[2], b[1], c[0], c[3]]]
+    }
+
+    #[inline(always)]
+    fn thrice(self) -> [Self; 3] {
+        let [p, q, r, s] = self;
+        [[p, p, p, q], [q, q, r, r], [r, s, s, s]]
+    }
+
+    #[inline(always)]
+    fn shift([_, _, z]: [Self; 3], [a, b, c]: [Self; 3]) -> [Self; 3] {
+        [[z[1], z[2], z[3], a[0]], [a[1], a[2], a[3], b[0]], [b[1], b[2], b[3], c[0]]]
+    }
+}
+
+/// The same in a register.
+#[cfg(target_arch = "x86_64")]
+pub mod avx2 {
+    use super::{Lanes, WIDE};
+    use std::arch::x86_64::*;
+
+    /// To be used in functions compiled for AVX2 only, which is what makes the calls below sound.
+    #[derive(Clone, Copy)]
+    pub struct Register(__m256d);
+
+    // SAFETY of every call below: the type is used after AVX2 has been found.
+    impl Lanes for Register {
+        #[inline(always)]
+        fn splat(value: f64) -> Self {
+            Self(unsafe { _mm256_set1_pd(value) })
+        }
+
+        #[inline(always)]
+        fn load(from: &[f64; WIDE]) -> Self {
+            Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+        }
+
+        #[inline(always)]
+        fn store(self, to: &mut [f64; WIDE]) {
+            unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) }
+        }
+
+        #[inline(always)]
+        fn load_vector(from: &[f64; 3]) -> Self {
+            Self(unsafe { _mm256_set_m128d(_mm_load_sd(&from[2]), _mm_loadu_pd(from.as_ptr())) })
+        }
+
+        #[inline(always)]
+        fn store_vector(self, to: &mut [f64; 3]) {
+            unsafe {
+                _mm_storeu_pd(to.as_mut_ptr(), _mm256_castpd256_pd128(self.0));
+                _mm_store_sd(&mut to[2], _mm256_extractf128_pd::<1>(self.0));
+            }
+        }
+
+        #[inline(always)]
+        fn plus(self, other: Self) -> Self {
+            Self(unsafe { _mm256_add_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            Self(unsafe { _mm256_sub_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn times(self, other: Self) -> Self {
+            Self(unsafe { _mm256_mul_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn inverse(self, least: f64) -> Self {
+            // The second operand is what a number that is not one gives, as with f64::max.
+            Self(unsafe { _mm256_div_pd(_mm256_set1_pd(1.0), _mm256_max_pd(self.0, _mm256_set1_pd(least))) })
+        }
+
+        #[inline(always)]
+        fn root(self) -> Self {
+            Self(unsafe { _mm256_sqrt_pd(self.0) })
+        }
+
+        #[inline(always)]
+        fn components([a, b, c]: [Self; 3]) -> [Self; 3] {
+            // x0 y0 z0 x1 | y1 z1 x2 y2 | z2 x3 y3 z3
+            unsafe {
+                let xy = _mm256_blend_pd::<0b1100>(a.0, b.0); // x0 y0 x2 y2
+                let zx = _mm256_permute2f128_pd::<0x21>(a.0, c.0); // z0 x1 z2 x3
+                let yz = _mm256_blend_pd::<0b1100>(b.0, c.0); // y1 z1 y3 z3
+                [
+                    Self(_mm256_shuffle_pd::<0b1010>(xy, zx)),
+                    Self(_mm256_shuffle_pd::<0b0101>(xy, yz)),
+                    Self(_mm256_shuffle_pd::<0b1010>(zx, yz)),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn thrice(self) -> [Self; 3] {
+            unsafe {
+                [
+                    Self(_mm256_permute4x64_pd::<0b01_00_00_00>(self.0)),
+                    Self(_mm256_permute4x64_pd::<0b10_10_01_01>(self.0)),
+                    Self(_mm256_permute4x64_pd::<0b11_11_11_10>(self.0)),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn shift([_, _, z]: [Self; 3], [a, b, c]: [Self; 3]) -> [Self; 3] {
+            unsafe {
+                [
+                    Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<0b0001>(z.0, a.0))),
+                    Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<0b0001>(a.0, b.0))),
+                    Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<0b0001>(b.0, c.0))),
+                ]
+            }
+        }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Everything a kernel does, from twelve numbers to twelve.
+    #[inline(always)]
+    fn all<L: Lanes>(input: &[f64; 12], out: &mut [f64; 12]) {
+        let v = L::load_vectors(input);
+        let length = L::dots(v, v).root();
+        let unit = L::scale(v, length.inverse(1e-3));
+        let sum = L::plus_vectors(unit, L::minus_vectors(v, L::scale(v, L::splat(0.3))));
+        L::store_vectors(L::shift(v, sum), out);
+        let (vectors, _) = out.as_chunks_mut();
+        L::load_vector(&vectors[2]).plus(L::splat(1.0)).store_vector(&mut vectors[3]);
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn all_avx2(input: &[f64; 12], out: &mut [f64; 12]) {
+        all::<avx2::Register>(input, out);
+    }
+
+    /// Catches a shuffle that mixes springs up, and results that depend on the processor.
+    #[test]
+    fn registers_and_plain_numbers_agree_to_the_bit() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let mut input: [f64; 12] = std::array::from_fn(|k| (k as f64 * 1.7).sin() * 3.0);
+        for case in 0..3 {
+            if case == 1 {
+                input[3..6].fill(0.0);
+            }
+            if case == 2 {
+                input[7] = f64::NAN;
+            }
+            let (mut plain, mut register) = ([0.0; 12], [0.0; 12]);
+            all::<[f64; 4]>(&input, &mut plain);
+            // SAFETY: the processor has AVX2.
+            unsafe { all_avx2(&input, &mut register) };
+            assert_eq!(plain.map(f64::to_bits), register.map(f64::to_bits));
+            let v = &input[..3];
+            let length = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
+            assert!((plain[4] - (v[1] / length + 0.7 * v[1])).abs() < 1e-14);
+            assert_eq!(plain[1], input[10]);
+        }
+    }
+}
