@@ -4,6 +4,7 @@
 //! advances, not what the unknowns are. What it must remember between steps (rest
 //! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
 
+mod assembly;
 mod four;
 pub mod lattice;
 mod runs;
@@ -42,6 +43,9 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// Whether it has any damping.
     fn damped(&self) -> bool;
 
+    /// Whether its forces, damping included, turn no free body.
+    fn central(&self) -> bool;
+
     /// Writes elastic forces -∇E and damping forces (N); returns the energy (J).
     /// `damping` is left alone when there is none.
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64;
@@ -51,7 +55,21 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
 
     /// Adds weighted stiffness and damping. `exact` is ∇²E; otherwise the positive
     /// semi-definite form that implicit steps use, equal to it where that is.
-    fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix);
+    fn stiffness(&self, memory: &[f64], x: &[DVec3], weights: Weights, exact: bool, matrix: &mut BlockMatrix) {
+        self.stiffness_under_tension(memory, x, x, weights, exact, matrix);
+    }
+
+    /// The same with directions at `x` and the tension that stiffens them sideways
+    /// as it is at `tension_at`.
+    fn stiffness_under_tension(
+        &self,
+        memory: &[f64],
+        x: &[DVec3],
+        tension_at: &[DVec3],
+        weights: Weights,
+        exact: bool,
+        matrix: &mut BlockMatrix,
+    );
 
     /// Measures of deformation.
     fn deformation(&self, memory: &[f64], x: &[DVec3]) -> Deformation;
