@@ -64,19 +64,15 @@ impl Case {
         self.springs.forces(&self.memory, &self.x, &self.v, f, g)
     }
 
-    /// The body in a world, its lowest nodes (one edge of a sheet) held.
+    /// The body in a world, the bottom of a cube and one edge of a sheet held.
     pub fn world(&self, integrator: Integrator, dt: f64) -> World {
         let axes = Axes::nodal_springs(integrator);
         let mut body = Body::new("body", self.shape.clone(), JELLY, axes);
         body.solver.method = Method::ConjugateGradients;
         body.solver.max_iterations = 2000;
-        let lowest = self.shape.rest_positions.iter().map(|r| r.y + 0.1 * r.z).fold(f64::INFINITY, f64::min);
-        let held: Vec<u32> = (0..self.shape.len() as u32)
-            .filter(|&i| {
-                let r = self.shape.rest_positions[i as usize];
-                r.y < lowest + 0.1 + 1e-9 && r.y + 0.1 * r.z < lowest + 0.1 + 1e-9
-            })
-            .collect();
+        let flat = self.shape.rest_positions.iter().all(|r| r.y == 0.0);
+        let height = |i: u32| self.shape.rest_positions[i as usize][if flat { 2 } else { 1 }];
+        let held: Vec<u32> = (0..self.shape.len() as u32).filter(|&i| height(i) < -0.5 + 1e-9).collect();
         let mut model = Model { bodies: vec![body.pin(&held)], ..Model::default() };
         model.step.dt = dt;
         World::new(model)

@@ -4,6 +4,7 @@
 //! advances, not what the unknowns are. What it must remember between steps (rest
 //! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
 
+mod assembly;
 mod four;
 pub mod lattice;
 mod runs;

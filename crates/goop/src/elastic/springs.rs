@@ -16,12 +16,13 @@
 //! spring has no linear stiffness on a flat sheet; the implicit stiffness clamps
 //! 1 - r/|d| at zero, without which a compressed spring makes it indefinite.
 
+use super::assembly::{At, Positions};
 use super::four::Out;
 use super::runs::Runs;
 use super::{Deformation, Elasticity, Weights};
 use crate::parallel::{Chunks, Disjoint};
 use crate::solve::BlockMatrix;
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -60,8 +61,11 @@ impl Stencil {
         &self.nodes[..self.count as usize]
     }
 
-    fn vector(&self, x: &[DVec3]) -> DVec3 {
-        (0..self.count as usize).fold(DVec3::ZERO, |d, a| d + self.weights[a] * x[self.nodes[a] as usize])
+    /// What it measures. Unused nodes have no weight.
+    #[inline(always)]
+    pub(super) fn vector(&self, x: &[DVec3]) -> DVec3 {
+        let [a, b, c, d] = self.nodes.map(|i| x[i as usize]);
+        self.weights[0] * a + self.weights[1] * b + self.weights[2] * c + self.weights[3] * d
     }
 }
 
@@ -78,28 +82,17 @@ pub struct Springs {
     pub(super) stiffness: Vec<f64>,
     pub(super) damping: Vec<f64>,
     pub(super) runs: Runs,
-    stencils: Vec<Stencil>,
+    pub(super) stencils: Vec<Stencil>,
     rests: Vec<f64>,
-    inside: Vec<Range<usize>>,
+    pub(super) inside: Vec<Range<usize>>,
     /// Per chunk: elements that touch it but do not lie in it (pairs), or that touch it (stencils).
-    crossing: Vec<Vec<u32>>,
-    touching: Vec<Vec<u32>>,
+    pub(super) crossing: Vec<Vec<u32>>,
+    pub(super) touching: Vec<Vec<u32>>,
     positions: OnceLock<Positions>,
     /// The damper as printed: -δ (v_i - v_j).
     pub(super) as_printed: bool,
     pub(super) damped: bool,
     limits: Vec<String>,
-}
-
-/// Left of the diagonal, where the matrix keeps the mirror image only.
-const MIRRORED: u32 = u32::MAX;
-
-/// Where the blocks of every element are in the matrix.
-#[derive(Debug)]
-struct Positions {
-    /// First end to second, and back where they belong to different chunks.
-    pairs: Vec<[u32; 2]>,
-    stencils: Vec<[u32; 16]>,
 }
 
 impl Springs {
@@ -184,31 +177,6 @@ impl Springs {
             + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8 + 64)
             + self.nodes * 24
     }
-
-    /// k [ t I + (1 - t) û ûᵀ ] and the damping block, for a measured vector and its length where
-    /// the tension is taken.
-    #[inline(always)]
-    fn block(&self, k: f64, c: f64, r: f64, d: DVec3, length: f64, weights: Weights, exact: bool) -> DMat3 {
-        let u = d / d.length().max(TINY);
-        let mut t = if length > TINY {
-            1.0 - r / length
-        } else if r == 0.0 {
-            1.0
-        } else {
-            0.0
-        };
-        if !exact {
-            t = t.max(0.0);
-        }
-        let uu = DMat3::from_cols(u * u.x, u * u.y, u * u.z);
-        let (mut plain, mut along) = (weights.position * k * t, weights.position * k * (1.0 - t));
-        if self.as_printed {
-            plain += weights.velocity * c;
-        } else {
-            along += weights.velocity * c;
-        }
-        DMat3::from_diagonal(DVec3::splat(plain)) + uu * along
-    }
 }
 
 impl Elasticity for Springs {
@@ -276,61 +244,13 @@ impl Elasticity for Springs {
         exact: bool,
         matrix: &mut BlockMatrix,
     ) {
-        let positions = self.positions.get_or_init(|| {
-            let at = |i: u32, j: u32| matrix.position(i, j).unwrap_or(MIRRORED);
-            Positions {
-                pairs: self.ends.iter().map(|&[i, j]| [at(i, j), at(j, i)]).collect(),
-                stencils: (self.stencils.iter())
-                    .map(|s| {
-                        std::array::from_fn(|p| {
-                            let (a, b) = (p / 4, p % 4);
-                            if a.max(b) < s.count as usize { at(s.nodes[a], s.nodes[b]) } else { MIRRORED }
-                        })
-                    })
-                    .collect(),
-            }
-        });
-        let pairs = self.ends.len();
-        let pair_block = |s: usize, i: usize, j: usize| {
-            let length = (tension_at[j] - tension_at[i]).length();
-            self.block(self.stiffness[s], self.damping[s], memory[s], x[j] - x[i], length, weights, exact)
-        };
+        let positions = self.positions.get_or_init(|| Positions::new(self, matrix));
+        let at = At { memory, x, tension_at, weights, exact };
         let rows = matrix.rows_mut();
         self.chunks.each(|c, range| {
             // SAFETY: every chunk is taken once.
             let mut rows = unsafe { rows.chunk(c) };
-            for s in self.inside[c].clone() {
-                let [i, j] = self.ends[s].map(|i| i as usize);
-                let block = pair_block(s, i, j);
-                rows.add_diagonal(i, &block);
-                rows.add_diagonal(j, &block);
-                rows.add(positions.pairs[s][0], &-block);
-            }
-            for &s in &self.crossing[c] {
-                let s = s as usize;
-                let [i, j] = self.ends[s].map(|i| i as usize);
-                let block = pair_block(s, i, j);
-                let (own, side) = if range.contains(&i) { (i, 0) } else { (j, 1) };
-                rows.add_diagonal(own, &block);
-                rows.add(positions.pairs[s][side], &-block);
-            }
-            for &s in &self.touching[c] {
-                let stencil = &self.stencils[s as usize];
-                let rest = memory[pairs + s as usize];
-                let (d, length) = (stencil.vector(x), stencil.vector(tension_at).length());
-                let block = self.block(stencil.stiffness, stencil.damping, rest, d, length, weights, exact);
-                let n = stencil.count as usize;
-                for a in 0..n {
-                    if range.contains(&(stencil.nodes[a] as usize)) {
-                        for b in 0..n {
-                            let position = positions.stencils[s as usize][4 * a + b];
-                            if position != MIRRORED {
-                                rows.add(position, &(block * (stencil.weights[a] * stencil.weights[b])));
-                            }
-                        }
-                    }
-                }
-            }
+            self.assemble(c, range, at, positions, &mut rows);
         });
     }
 

@@ -9,8 +9,9 @@
 //! Rows are worked on in chunks side by side. A chunk writes its own rows only, so
 //! blocks that join two chunks are kept on both sides: a few in a hundred.
 //!
-//! Blocks are row-major: entry (r, c) of block p is `values[9 p + 3 r + c]`. A
-//! product reads every block once: 76 bytes with its column number.
+//! The diagonal is an array of its own, because filling the matrix reaches for the
+//! diagonal of rows far ahead. Blocks are row-major: entry (r, c) of block p is
+//! `values[9 p + 3 r + c]`. A product reads every block once: 76 bytes with its column number.
 
 use crate::lanes::{Lanes, WIDE};
 use crate::parallel::{Chunks, Disjoint};
@@ -21,14 +22,15 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct BlockMatrix {
     row_start: Vec<u32>,
-    /// Ascending in every row: of other chunks to the left, the diagonal, of the same
-    /// chunk to the right, of other chunks to the right.
+    /// Ascending in every row: of other chunks to the left, of the same chunk to the
+    /// right, of other chunks to the right.
     columns: Vec<u32>,
-    diagonal: Vec<u32>,
-    /// Where the columns of the same chunk end.
-    inside_end: Vec<u32>,
-    /// Nine per block, and three spare so that a row of three may be read four wide.
+    /// Where the columns of the same chunk start and end.
+    inside: Vec<[u32; 2]>,
+    /// Nine per block, and one spare so that a row of three may be read four wide.
     values: Vec<f64>,
+    /// The same for diagonal blocks.
+    diagonal: Vec<f64>,
     chunks: Chunks,
 }
 
@@ -48,7 +50,7 @@ impl BlockMatrix {
                 }
             });
         };
-        let mut count = vec![1u32; nodes];
+        let mut count = vec![0u32; nodes];
         each_kept(&mut |row, _| count[row as usize] += 1);
         let mut start = vec![0u32; nodes + 1];
         for i in 0..nodes {
@@ -60,48 +62,43 @@ impl BlockMatrix {
             columns[fill[row as usize] as usize] = column;
             fill[row as usize] += 1;
         };
-        for i in 0..nodes as u32 {
-            put(i, i);
-        }
         each_kept(&mut put);
         // Sort every row and drop repetitions, in place.
-        let (mut row_start, mut write) = (vec![0u32; nodes + 1], 0usize);
-        let (mut diagonal, mut inside_end) = (vec![0u32; nodes], vec![0u32; nodes]);
+        let (mut row_start, mut inside, mut write) = (vec![0u32; nodes + 1], vec![[0; 2]; nodes], 0usize);
         for i in 0..nodes {
             let range = start[i] as usize..fill[i] as usize;
-            let inside = chunks.range(chunks.of(i));
             columns[range.clone()].sort_unstable();
             row_start[i] = write as u32;
             let mut last = u32::MAX;
             for read in range {
                 let column = columns[read];
                 if column != last {
-                    if column == i as u32 {
-                        diagonal[i] = write as u32;
-                    }
                     columns[write] = column;
                     write += 1;
                     last = column;
-                    if inside.contains(&(column as usize)) {
-                        inside_end[i] = write as u32;
-                    }
                 }
             }
+            let own = chunks.range(chunks.of(i));
+            inside[i] = [i, own.end].map(|limit| {
+                let row = &columns[row_start[i] as usize..write];
+                row_start[i] + row.partition_point(|&c| (c as usize) < limit) as u32
+            });
         }
         row_start[nodes] = write as u32;
         columns.truncate(write);
         columns.shrink_to_fit();
-        Self { row_start, columns, diagonal, inside_end, values: vec![0.0; 9 * write + 3], chunks }
+        let (values, diagonal) = (vec![0.0; 9 * write + 1], vec![0.0; 9 * nodes + 1]);
+        Self { row_start, columns, inside, values, diagonal, chunks }
     }
 
     /// Rows.
     pub fn nodes(&self) -> usize {
-        self.diagonal.len()
+        self.inside.len()
     }
 
-    /// Stored blocks.
+    /// Stored blocks, the diagonal included.
     pub fn blocks(&self) -> usize {
-        self.columns.len()
+        self.columns.len() + self.nodes()
     }
 
     /// The partition products use.
@@ -111,10 +108,10 @@ impl BlockMatrix {
 
     /// Bytes moved by one product, vectors included.
     pub fn product_bytes(&self) -> usize {
-        self.blocks() * 76 + self.nodes() * (12 + 48)
+        self.columns.len() * 76 + self.nodes() * (72 + 12 + 48)
     }
 
-    /// Where block (row, column) is kept, if it is: left of the diagonal its mirror
+    /// Where block (row, column) off the diagonal is kept, if it is: left of the diagonal its mirror
     /// image stands for it, unless the two nodes belong to different chunks.
     pub fn position(&self, row: u32, column: u32) -> Option<u32> {
         let range = self.row_range(row as usize);
@@ -127,16 +124,15 @@ impl BlockMatrix {
 
     /// Columns and blocks kept in a row, ascending: all from the diagonal on, and some before it.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, DMat3)> + '_ {
-        self.row_range(row).map(|p| (self.columns[p] as usize, self.block(p)))
+        let (range, inside) = (self.row_range(row), self.inside[row][0] as usize);
+        let kept = |p: usize| (self.columns[p] as usize, block(&self.values, p));
+        let diagonal = std::iter::once((row, self.diagonal(row)));
+        (range.start..inside).map(kept).chain(diagonal).chain((inside..range.end).map(kept))
     }
 
     /// The diagonal block of a node.
     pub fn diagonal(&self, node: usize) -> DMat3 {
-        self.block(self.diagonal[node] as usize)
-    }
-
-    fn block(&self, p: usize) -> DMat3 {
-        DMat3::from_cols_slice(&self.values[9 * p..9 * p + 9]).transpose()
+        block(&self.diagonal, node)
     }
 
     /// Sets every value to zero.
@@ -144,22 +140,23 @@ impl BlockMatrix {
         let rows = self.rows_mut();
         rows.chunks.each(|c, _| {
             // SAFETY: every chunk takes its own rows.
-            unsafe { rows.chunk(c) }.values.fill(0.0);
+            let chunk = unsafe { rows.chunk(c) };
+            chunk.values.fill(0.0);
+            chunk.diagonal.fill(0.0);
         });
     }
 
     /// Adds to the diagonal block of a node.
     pub fn add_diagonal(&mut self, node: usize, block: DMat3) {
-        let p = 9 * self.diagonal[node] as usize;
-        add_block(&mut self.values[p..p + 9], &block);
+        add_block(&mut self.diagonal, node, &block);
     }
 
     /// Gives chunks of rows to be filled side by side.
     pub fn rows_mut(&mut self) -> RowsMut<'_> {
         RowsMut {
             row_start: &self.row_start,
-            diagonal: &self.diagonal,
             values: Disjoint::new(&mut self.values),
+            diagonal: Disjoint::new(&mut self.diagonal),
             chunks: self.chunks,
         }
     }
@@ -199,30 +196,30 @@ impl BlockMatrix {
         let first = rows.start;
         let (mut dot, mut begun) = (0.0, first);
         for row in rows {
-            let [start, diagonal, inside, end] =
-                [self.row_start[row], self.diagonal[row], self.inside_end[row], self.row_start[row + 1]]
-                    .map(|p| p as usize);
-            let last = self.columns[inside - 1] as usize;
-            if last >= begun {
-                y[begun - first..=last - first].fill([0.0; 3]);
-                begun = last + 1;
+            let range = self.row_range(row);
+            let inside = self.inside[row][0] as usize..self.inside[row][1] as usize;
+            let reach = self.columns[inside.clone()].last().map_or(row, |&c| c as usize) + 1;
+            if reach > begun {
+                y[begun - first..reach - first].fill([0.0; 3]);
+                begun = reach;
             }
             let own = x[row];
             let spread = [L::splat(own[0]), L::splat(own[1]), L::splat(own[2])];
             let mut sums = [L::splat(0.0); 3];
-            for p in start..diagonal + 1 {
-                add_products(&mut sums, self.lanes(p), &x[self.columns[p] as usize]);
+            for p in range.start..inside.start {
+                add_products(&mut sums, lanes(&self.values, p), &x[self.columns[p] as usize]);
             }
-            for p in diagonal + 1..inside {
-                let (block, column) = (self.lanes::<L>(p), self.columns[p] as usize);
+            add_products(&mut sums, lanes(&self.diagonal, row), &own);
+            for p in inside.clone() {
+                let (block, column): ([L; 3], _) = (lanes(&self.values, p), self.columns[p] as usize);
                 add_products(&mut sums, block, &x[column]);
                 let to = &mut y[column - first];
                 let mirrored =
                     block[0].times(spread[0]).plus(block[1].times(spread[1])).plus(block[2].times(spread[2]));
                 L::load_vector(to).plus(mirrored).store_vector(to);
             }
-            for p in inside..end {
-                add_products(&mut sums, self.lanes(p), &x[self.columns[p] as usize]);
+            for p in inside.end..range.end {
+                add_products(&mut sums, lanes(&self.values, p), &x[self.columns[p] as usize]);
             }
             let out = &mut y[row - first];
             for r in 0..3 {
@@ -234,16 +231,20 @@ impl BlockMatrix {
         }
         dot
     }
+}
 
-    /// The three rows of a block.
-    #[inline(always)]
-    fn lanes<L: Lanes>(&self, p: usize) -> [L; 3] {
-        let block: &[f64; 10] = self.values[9 * p..9 * p + 10].try_into().expect("ten numbers");
-        let (first, _) = block.split_first_chunk::<4>().expect("four of ten");
-        let (second, _) = block[3..].split_first_chunk::<4>().expect("four of seven");
-        let (third, _) = block[6..].split_first_chunk::<4>().expect("four of four");
-        [L::load(first), L::load(second), L::load(third)]
-    }
+fn block(values: &[f64], p: usize) -> DMat3 {
+    DMat3::from_cols_slice(&values[9 * p..9 * p + 9]).transpose()
+}
+
+/// The three rows of a block.
+#[inline(always)]
+fn lanes<L: Lanes>(values: &[f64], p: usize) -> [L; 3] {
+    let block: &[f64; 10] = values[9 * p..9 * p + 10].try_into().expect("ten numbers");
+    let (first, _) = block.split_first_chunk::<WIDE>().expect("four of ten");
+    let (second, _) = block[3..].split_first_chunk::<WIDE>().expect("four of seven");
+    let (third, _) = block[6..].split_first_chunk::<WIDE>().expect("four of four");
+    [L::load(first), L::load(second), L::load(third)]
 }
 
 /// Entries times the numbers they meet, row by row.
@@ -258,17 +259,18 @@ fn add_products<L: Lanes>(sums: &mut [L; 3], block: [L; 3], x: &[f64; 3]) {
 /// Rows of a matrix, open for filling chunk by chunk.
 pub struct RowsMut<'a> {
     row_start: &'a [u32],
-    diagonal: &'a [u32],
     values: Disjoint<'a, f64>,
+    diagonal: Disjoint<'a, f64>,
     /// The partition of the rows.
     pub chunks: Chunks,
 }
 
 /// The rows of one chunk.
 pub struct RowsChunk<'a> {
-    diagonal: &'a [u32],
+    first_row: usize,
     first_block: usize,
     values: &'a mut [f64],
+    diagonal: &'a mut [f64],
 }
 
 impl RowsMut<'_> {
@@ -280,8 +282,10 @@ impl RowsMut<'_> {
         let first_block = self.row_start[range.start] as usize;
         let last_block = self.row_start[range.end] as usize;
         // SAFETY: rows of different chunks do not overlap.
-        let values = unsafe { self.values.slice(9 * first_block..9 * last_block) };
-        RowsChunk { diagonal: self.diagonal, first_block, values }
+        let (values, diagonal) = unsafe {
+            (self.values.slice(9 * first_block..9 * last_block), self.diagonal.slice(9 * range.start..9 * range.end))
+        };
+        RowsChunk { first_row: range.start, first_block, values, diagonal }
     }
 }
 
@@ -289,20 +293,20 @@ impl RowsChunk<'_> {
     /// Adds to the block at a position given by [`BlockMatrix::position`].
     #[inline(always)]
     pub fn add(&mut self, position: u32, block: &DMat3) {
-        let p = 9 * (position as usize - self.first_block);
-        add_block(&mut self.values[p..p + 9], block);
+        add_block(self.values, position as usize - self.first_block, block);
     }
 
     /// Adds to the diagonal block of a node of this chunk.
     #[inline(always)]
     pub fn add_diagonal(&mut self, node: usize, block: &DMat3) {
-        self.add(self.diagonal[node], block);
+        add_block(self.diagonal, node - self.first_row, block);
     }
 }
 
 #[inline(always)]
-fn add_block(values: &mut [f64], block: &DMat3) {
+fn add_block(values: &mut [f64], p: usize, block: &DMat3) {
     let rows = block.transpose().to_cols_array();
+    let values = &mut values[9 * p..9 * p + 9];
     for k in 0..9 {
         values[k] += rows[k];
     }
@@ -344,10 +348,11 @@ mod tests {
                 ((i * 81 + j * 9 + 3 * r + c) as f64 * 0.37).sin()
             };
             for row in 0..n {
-                for p in m.row_range(row) {
-                    for k in 0..9 {
+                for k in 0..9 {
+                    for p in m.row_range(row) {
                         m.values[9 * p + k] = entry(row, m.columns[p] as usize, k / 3, k % 3);
                     }
+                    m.diagonal[9 * row + k] = entry(row, row, k / 3, k % 3);
                 }
             }
             let x: Vec<DVec3> = (0..n).map(|i| DVec3::new(i as f64, 1.0 - i as f64, 0.3 * i as f64)).collect();

@@ -4,7 +4,7 @@
 //! q = A p      α = r·z / p·q      x += α p      r -= α q      z = D⁻¹ r
 //! β = r·z / (r·z before)          p = z + β p
 //! ```
-//! Three passes over the vectors an iteration. Stops when |r| ≤ tolerance · |b|.
+//! Three passes over the vectors an iteration; z takes the place of q. Stops when |r| ≤ tolerance · |b|.
 
 use super::{BlockMatrix, Report, Settings};
 use crate::parallel::Disjoint;
@@ -16,6 +16,7 @@ pub struct Scratch {
     inverse: Vec<DMat3>,
     residual: Vec<DVec3>,
     direction: Vec<DVec3>,
+    /// q, and then z.
     image: Vec<DVec3>,
 }
 
@@ -62,15 +63,19 @@ impl Scratch {
             report.iterations += 1;
             let alpha = rz / pq;
             let (solution, residual) = (Disjoint::new(x), Disjoint::new(&mut self.residual));
-            let (inverse, p, q) = (&self.inverse, &self.direction, &self.image);
+            let (inverse, p, image) = (&self.inverse, &self.direction, Disjoint::new(&mut self.image));
             let [next, rr] = chunks.sum(|_, range| {
                 // SAFETY: chunks are disjoint.
-                let (x, r) = unsafe { (solution.slice(range.clone()), residual.slice(range.clone())) };
+                let (x, r, image) = unsafe {
+                    (solution.slice(range.clone()), residual.slice(range.clone()), image.slice(range.clone()))
+                };
+                let (inverse, p) = (&inverse[range.clone()], &p[range]);
                 let mut sums = [0.0; 2];
-                for (k, i) in range.enumerate() {
-                    x[k] += alpha * p[i];
-                    r[k] -= alpha * q[i];
-                    sums[0] += r[k].dot(inverse[i] * r[k]);
+                for k in 0..x.len() {
+                    x[k] += alpha * p[k];
+                    r[k] -= alpha * image[k];
+                    image[k] = inverse[k] * r[k];
+                    sums[0] += r[k].dot(image[k]);
                     sums[1] += r[k].length_squared();
                 }
                 sums
@@ -79,13 +84,13 @@ impl Scratch {
             report.converged = rr <= target2;
             let beta = next / rz;
             rz = next;
-            let (inverse, r) = (&self.inverse, &self.residual);
+            let z = &self.image;
             let direction = Disjoint::new(&mut self.direction);
             chunks.each(|_, range| {
                 // SAFETY: chunks are disjoint.
                 let p = unsafe { direction.slice(range.clone()) };
-                for (k, i) in range.enumerate() {
-                    p[k] = inverse[i] * r[i] + beta * p[k];
+                for (p, z) in p.iter_mut().zip(&z[range]) {
+                    *p = *z + beta * *p;
                 }
             });
         }

@@ -1,0 +1,117 @@
+//! Nothing is allocated in the step loop.
+//!
+//! Bodies stay below the size at which work is shared out between threads: rayon
+//! allocates now and then for its own queues, which is not ours to count.
+
+use glam::DVec3;
+use goop::animate::Motion;
+use goop::contact::{Obstacle, ObstacleShape};
+use goop::model::Integrator;
+use goop::solve::Method;
+use goop::{Axes, Body, Material, Model, Shape, World};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// Of this thread, for tests run side by side.
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: all is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations in 100 steps after 2500, by when everything that grows has grown.
+fn allocations(model: Model) -> usize {
+    let mut world = World::new(model);
+    for _ in 0..2500 {
+        world.step().unwrap();
+    }
+    let before = COUNT.get();
+    assert!(before > 0, "allocations are counted");
+    let mut touched = false;
+    for _ in 0..100 {
+        world.step().unwrap();
+        touched |= world.state().bodies[0].row.contacts > 0;
+    }
+    let count = COUNT.get() - before;
+    assert_eq!(touched, !world.model().obstacles.is_empty(), "the ground is touched where there is one");
+    count
+}
+
+fn cube(axes: Axes) -> Body {
+    let shape = Shape::block(DVec3::splat(0.2), [6, 6, 6]).unwrap();
+    let jelly = Material { young: 2.0e4, damping: 0.1, drag: 0.1, ..Material::default() };
+    let mut body = Body::new("cube", shape, jelly, axes);
+    body.solver.method = Method::ConjugateGradients;
+    body
+}
+
+fn scene(axes: Axes, dt: f64, ground: bool) -> Model {
+    let mut model = Model { bodies: vec![cube(axes)], wind: DVec3::X, ..Model::default() };
+    model.step.dt = dt;
+    if ground {
+        // At rest on the ground, as deep in its range as the weight presses.
+        model.bodies[0].start.position.y = 0.10475;
+        model.obstacles.push(Obstacle {
+            name: "ground".into(),
+            shape: ObstacleShape::Plane,
+            hollow: false,
+            motion: Motion::default(),
+            friction: 0.3,
+            range: 0.005,
+            stiffness: None,
+            damping: 1.0,
+            tolerance: 0.001,
+            published: None,
+            removed: false,
+        });
+    } else {
+        let corners = model.bodies[0].shape.corners();
+        let pin = model.bodies[0].pin_at_start(&corners);
+        model.bodies[0].pins.push(pin);
+    }
+    model
+}
+
+/// Catches a vector made anew in the step, on any path a body can take.
+#[test]
+fn steps_allocate_nothing() {
+    let integrators = [
+        (Integrator::ExplicitDiagonal, 1e-4),
+        (Integrator::ExplicitTaylor, 2e-5),
+        (Integrator::SymplecticEuler, 1e-4),
+        (Integrator::BackwardEuler, 2e-3),
+        (Integrator::ImplicitMidpoint, 2e-3),
+    ];
+    for (integrator, dt) in integrators {
+        for ground in [false, true] {
+            let count = allocations(scene(Axes::nodal_springs(integrator), dt, ground));
+            assert_eq!(count, 0, "{integrator:?}, on the ground: {ground}");
+        }
+    }
+    for ground in [false, true] {
+        assert_eq!(allocations(scene(Axes::RIGID, 2e-3, ground)), 0, "rigid, on the ground: {ground}");
+    }
+}
