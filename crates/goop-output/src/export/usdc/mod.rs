@@ -1,4 +1,4 @@
-//! USD as a crate, version 0.7.0: the layer of [`super::usd`] in binary.
+//! USD as a crate, version 0.8.0: the layer of [`super::usd`] in binary.
 //!
 //! ```text
 //!  0  "PXR-USDC"  version (8 bytes)  i64 offset of the contents  64 × 0
@@ -8,8 +8,8 @@
 //! ```
 //! A spec (prim or property) is a path with a set of fields. A field is a token and a
 //! value: 8 bytes that hold flags, a type, and the value itself or where it is. Older
-//! versions, without packed tables, are refused by readers of today; newer ones bring
-//! nothing that a run needs. What goes where is known before anything is written, so
+//! versions, some without packed tables, are refused or frowned upon by readers of today;
+//! newer ones bring nothing that a run needs. What goes where is known in advance, so
 //! that points go from the cache straight to the file.
 
 mod coding;
@@ -56,7 +56,7 @@ pub(super) fn write(export: &mut Export) -> Result<(), OutputError> {
     let (sections, contents) = layout.tables.sections(layout.end);
     export.file(&format!("{}.usdc", export.scene), |out| {
         out.write_all(b"PXR-USDC")?;
-        out.write_all(&[0, 7, 0, 0, 0, 0, 0, 0])?;
+        out.write_all(&[0, 8, 0, 0, 0, 0, 0, 0])?;
         out.write_all(&contents.to_le_bytes())?;
         out.write_all(&[0; 64])?;
         for value in &layout.values {
