@@ -68,7 +68,7 @@ pub enum OutputError {
         remedy: &'static str,
     },
     /// A body that a format cannot hold.
-    #[error("body {body:?} cannot be written: {what}; {remedy}")]
+    #[error("body {body:?} is not fit for a file: {what}; {remedy}")]
     BadBody {
         /// The body.
         body: String,

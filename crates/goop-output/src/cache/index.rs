@@ -31,6 +31,8 @@ pub struct Index {
 pub struct IndexBody {
     pub name: String,
     pub vertices: usize,
+    pub triangles: usize,
+    pub segments: usize,
     pub nodes: usize,
     /// Node of every vertex, unless vertex i is node i.
     pub vertex_nodes: Option<Vec<u32>>,
@@ -43,6 +45,8 @@ impl Index {
         let entry = |body: &CacheBody| IndexBody {
             name: body.rest.name.clone(),
             vertices: body.rest.positions.len(),
+            triangles: body.rest.triangles.len(),
+            segments: body.rest.segments.len(),
             nodes: body.node_count,
             vertex_nodes: body.nodes.clone(),
             radius: body.rest.radius,

@@ -28,7 +28,7 @@ mod obj;
 mod reader;
 mod sink;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use reader::{CacheReader, CachedBody, NodeFrame};
 pub use sink::Cache;
@@ -124,7 +124,10 @@ impl RestMesh {
             return fail(format!("it has {uvs} texture coordinates for {vertices} vertices"));
         }
         if !self.triangle_uvs.is_empty() && self.triangle_uvs.len() != triangles {
-            return fail(format!("it has texture coordinates for {} of {triangles} triangles", self.triangle_uvs.len()));
+            return fail(format!(
+                "it has texture coordinates for {} of {triangles} triangles",
+                self.triangle_uvs.len()
+            ));
         }
         if self.triangle_uvs.iter().flatten().any(|&uv| uv as usize >= uvs) {
             return fail(format!("a corner names a texture coordinate beyond the {uvs} there are"));

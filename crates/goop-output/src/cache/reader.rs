@@ -120,8 +120,7 @@ impl CacheReader {
         let path = Kind::Nodes.path(&self.folder, &self.bodies[body].file_name);
         let values = floats(&path, entry.node_bytes(), frame)?;
         let (moving, positions) = values.split_at(4 * entry.nodes);
-        let positions =
-            if entry.vertex_nodes.is_some() { triples(positions) } else { self.positions(body, frame)? };
+        let positions = if entry.vertex_nodes.is_some() { triples(positions) } else { self.positions(body, frame)? };
         Ok(NodeFrame {
             positions,
             velocities: moving.chunks_exact(4).map(|node| [node[0], node[1], node[2]]).collect(),
@@ -162,15 +161,24 @@ fn read_rest(path: &Path, entry: &IndexBody) -> Result<RestMesh, OutputError> {
     if rest.triangle_materials.iter().all(|&material| material == 0) {
         rest.triangle_materials.clear();
     }
-    let vertices = rest.positions.len();
-    let mapped = entry.vertex_nodes.as_ref().is_none_or(|nodes| {
-        nodes.len() == vertices && nodes.iter().all(|&node| node == NO_NODE || (node as usize) < entry.nodes)
-    });
-    if vertices != entry.vertices || !mapped || (entry.vertex_nodes.is_none() && entry.nodes != vertices) {
-        let what = format!("its {vertices} vertices are not those that bodies.json lists");
+    let counts = [rest.positions.len(), rest.triangles.len(), rest.segments.len()];
+    if counts != [entry.vertices, entry.triangles, entry.segments] || !text.ends_with('\n') {
+        let what = format!("its {} vertices and their cells are not those that bodies.json lists", counts[0]);
         return Err(OutputError::bad(path, what, REMEDY));
     }
-    rest.check().map(|()| rest)
+    let mapped = match &entry.vertex_nodes {
+        None => entry.nodes == entry.vertices,
+        Some(nodes) => {
+            nodes.len() == entry.vertices && nodes.iter().all(|&n| n == NO_NODE || (n as usize) < entry.nodes)
+        }
+    };
+    if !mapped {
+        return Err(OutputError::bad(path, "bodies.json gives its vertices nodes that are not there", REMEDY));
+    }
+    match rest.check() {
+        Ok(()) => Ok(rest),
+        Err(fault) => Err(OutputError::bad(path, fault.to_string(), REMEDY)),
+    }
 }
 
 /// One sample. Its size was held against the length of the file when the cache was opened.
@@ -182,7 +190,9 @@ fn floats(path: &Path, sample_bytes: u64, frame: usize) -> Result<Vec<f32>, Outp
         return Err(OutputError::bad(path, format!("it ends before frame {frame}"), REMEDY));
     }
     let mut bytes = vec![0; sample_bytes as usize];
-    file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|cause| reading(path, cause))?;
+    file.seek(SeekFrom::Start(start))
+        .and_then(|_| file.read_exact(&mut bytes))
+        .map_err(|cause| reading(path, cause))?;
     let values: Vec<f32> = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     match values.iter().all(|value| value.is_finite()) {
         true => Ok(values),

@@ -25,7 +25,8 @@ mod tests {
     /// Catches wrong padding and a swapped digit, against the examples of RFC 4648.
     #[test]
     fn the_examples_of_the_standard_come_out() {
-        let examples = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE=")];
+        let examples =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE=")];
         for (plain, coded) in examples {
             let mut text = Vec::new();
             super::write(&mut text, plain.as_bytes()).unwrap();

@@ -70,9 +70,8 @@ fn share(first: usize, last: usize, frame: usize) -> f64 {
 fn distance(first: &[[f32; 3]], last: &[[f32; 3]], there: &[[f32; 3]], share: f64) -> f64 {
     let mut largest = 0f64;
     for ((a, b), x) in first.iter().zip(last).zip(there) {
-        let square: f64 = (0..3)
-            .map(|i| (f64::from(a[i]) * (1.0 - share) + f64::from(b[i]) * share - f64::from(x[i])).powi(2))
-            .sum();
+        let square: f64 =
+            (0..3).map(|i| (f64::from(a[i]) * (1.0 - share) + f64::from(b[i]) * share - f64::from(x[i])).powi(2)).sum();
         largest = largest.max(square);
     }
     largest.sqrt()

@@ -15,12 +15,12 @@ mod mdd;
 mod obj;
 mod pc2;
 mod ply;
+#[cfg(test)]
+mod tests;
 mod usd;
 mod usda;
 mod usdc;
 mod vtu;
-#[cfg(test)]
-mod tests;
 
 use crate::cache::{CacheReader, CachedBody, write_material_library, write_obj};
 use crate::error::OutputError;
@@ -57,16 +57,8 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Format; 8] = [
-        Format::Pc2,
-        Format::Mdd,
-        Format::Obj,
-        Format::Ply,
-        Format::Glb,
-        Format::Usda,
-        Format::Usdc,
-        Format::Vtu,
-    ];
+    pub const ALL: [Format; 8] =
+        [Format::Pc2, Format::Mdd, Format::Obj, Format::Ply, Format::Glb, Format::Usda, Format::Usdc, Format::Vtu];
 
     /// Name, which is also the ending of its files.
     pub fn name(self) -> &'static str {
@@ -135,11 +127,7 @@ struct Export<'a> {
 impl<'a> Export<'a> {
     /// Writes a file below the folder, whole or not at all, and counts it. A fault of the
     /// cache found on the way comes out as itself.
-    fn file(
-        &mut self,
-        name: &str,
-        fill: impl FnOnce(&mut dyn Write) -> Result<(), Stop>,
-    ) -> Result<(), OutputError> {
+    fn file(&mut self, name: &str, fill: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<(), OutputError> {
         let path = self.out.join(name);
         let mut fault = None;
         let written = whole::write_with(&path, |out| {

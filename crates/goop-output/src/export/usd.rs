@@ -143,7 +143,11 @@ fn surface(name: String, body: usize, mesh: &RestMesh, materials: &[String]) -> 
         bind(&mut surface, first);
     }
     if materials.len() > 1 {
-        surface.attributes.push(uniform("subsetFamily:materialBind:familyType", "token", Value::Token("partition".into())));
+        surface.attributes.push(uniform(
+            "subsetFamily:materialBind:familyType",
+            "token",
+            Value::Token("partition".into()),
+        ));
         for (m, path) in materials.iter().enumerate() {
             let faces: Vec<i32> = mesh.triangles_of(m).map(|triangle| triangle as i32).collect();
             let mut subset = prim(format!("part{m}"), "GeomSubset");

@@ -51,7 +51,8 @@ fn rep(kind: Type, payload: u64) -> u64 {
 
 pub(super) fn write(export: &mut Export) -> Result<(), OutputError> {
     let cache = export.cache;
-    let mut layout = Layout { cache, tables: Tables::default(), values: Vec::new(), end: BOOTSTRAP, times: 0, frames: vec![] };
+    let mut layout =
+        Layout { cache, tables: Tables::default(), values: Vec::new(), end: BOOTSTRAP, times: 0, frames: vec![] };
     layout.root(&usd::world(cache));
     let (sections, contents) = layout.tables.sections(layout.end);
     export.file(&format!("{}.usdc", export.scene), |out| {
@@ -185,7 +186,8 @@ impl Layout<'_> {
 
     fn prim(&mut self, prim: &Prim, parent: usize) {
         let path = self.tables.path(Some(parent), &prim.name, false);
-        let mut fields = vec![("specifier", INLINE | rep(Type::Specifier, 0)), ("typeName", self.token(prim.type_name))];
+        let mut fields =
+            vec![("specifier", INLINE | rep(Type::Specifier, 0)), ("typeName", self.token(prim.type_name))];
         if let Some(api) = prim.api {
             let index = self.tables.token(api);
             fields.push(("apiSchemas", self.list_of_one(Type::TokenListOp, 1 << 5, index)));

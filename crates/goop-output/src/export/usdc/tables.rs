@@ -95,8 +95,14 @@ impl Tables {
     /// All sections and the contents, from a place on; and where the contents are.
     pub fn sections(&self, start: u64) -> (Vec<u8>, u64) {
         let names: [&[u8]; 6] = [b"TOKENS", b"STRINGS", b"FIELDS", b"FIELDSETS", b"PATHS", b"SPECS"];
-        let sections =
-            [self.token_section(), count(0), self.field_section(), self.set_section(), self.path_section(), self.spec_section()];
+        let sections = [
+            self.token_section(),
+            count(0),
+            self.field_section(),
+            self.set_section(),
+            self.path_section(),
+            self.spec_section(),
+        ];
         let (mut bytes, mut contents) = (Vec::new(), count(6));
         for (name, section) in names.into_iter().zip(sections) {
             let mut padded = [0; 16];
