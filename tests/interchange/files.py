@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import meshio
 import numpy as np
 from plyfile import PlyData
-from pxr import Usd, UsdGeom, UsdShade
+from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 
 from common import Truth, check, check_positions, check_values, end, guarded
 
@@ -74,6 +74,9 @@ def usd(ending):
     check(f"{ending} usd-core axis and unit", (axis, unit) == ("Y", 1.0), f"{axis} up, {unit} m")
     times = (stage.GetStartTimeCode(), stage.GetEndTimeCode(), stage.GetTimeCodesPerSecond())
     check(f"{ending} usd-core time codes", times == (0.0, 24.0, truth.fps), str(times))
+    validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
+    faults = [fault.GetMessage() for fault in UsdValidation.ValidationContext(validators).Validate(stage)]
+    check(f"{ending} usd-core validators", not faults and len(validators) > 10, "; ".join(faults))
     check(f"{ending} usd-core default prim", stage.GetDefaultPrim().GetPath() == "/World")
     for body in truth.bodies:
         prim = stage.GetPrimAtPath(f"/World/{body['name']}")

@@ -114,14 +114,7 @@ fn main() -> Result<()> {
 /// What is drawn of each, with everything an import may bring: texture coordinates, two
 /// materials, a seam, vertices in another order than nodes and several at one node.
 fn drawn(name: &str, shape: &Shape) -> CacheBody {
-    let rest = RestMesh {
-        name: name.into(),
-        positions: shape.rest_positions.iter().map(|p| p.as_vec3().to_array()).collect(),
-        triangles: shape.triangles.clone(),
-        segments: shape.segments.clone(),
-        radius: 0.01,
-        ..RestMesh::default()
-    };
+    let rest = RestMesh::of_shape(name, shape, 0.01);
     let uvs: Vec<[f32; 2]> = shape.material_coordinates.iter().map(|u| [u.x as f32, u.y as f32]).collect();
     match name {
         "sheet" => {
@@ -129,7 +122,7 @@ fn drawn(name: &str, shape: &Shape) -> CacheBody {
             let triangle_materials = (0..rest.triangles.len()).map(|t| u32::from(t >= half)).collect();
             let materials = [("red cloth", [0.8, 0.1, 0.1, 1.0]), ("blue cloth", [0.1, 0.2, 0.7, 0.5])];
             let materials = materials.map(|(name, colour)| Material { name: name.into(), colour }).to_vec();
-            CacheBody::of_nodes(RestMesh { uvs, materials, triangle_materials, ..rest })
+            CacheBody::of_nodes(RestMesh { materials, triangle_materials, ..rest })
         }
         "patch" => patch(rest, &uvs),
         _ => CacheBody::of_nodes(rest),

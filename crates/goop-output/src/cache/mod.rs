@@ -26,6 +26,7 @@
 mod index;
 mod obj;
 mod reader;
+mod shape;
 mod sink;
 #[cfg(test)]
 pub(crate) mod tests;
