@@ -6,13 +6,19 @@ const [modules, ...files] = process.argv.slice(2);
 const { validateBytes } = createRequire(`${modules}/`)("gltf-validator");
 let failed = false;
 for (const file of files) {
-    const { issues } = await validateBytes(new Uint8Array(readFileSync(file)), { maxIssues: 20 });
-    const passed = issues.numErrors === 0 && issues.numWarnings === 0;
-    failed ||= !passed;
-    const detail = `${issues.numErrors} errors, ${issues.numWarnings} warnings, ${issues.numInfos} notes`;
-    console.log(`${passed ? "ok    " : "FAILED"}  glb khronos ${file.split("/").pop()}: ${detail}`);
-    for (const issue of issues.messages) {
-        if (issue.severity < 2 || !passed) console.error(`  ${issue.code} ${issue.pointer}: ${issue.message}`);
+    const name = `glb khronos ${file.split("/").pop()}`;
+    try {
+        const { issues } = await validateBytes(new Uint8Array(readFileSync(file)), { maxIssues: 20 });
+        const passed = issues.numErrors === 0 && issues.numWarnings === 0;
+        failed ||= !passed;
+        const detail = `${issues.numErrors} errors, ${issues.numWarnings} warnings, ${issues.numInfos} notes`;
+        console.log(`${passed ? "ok    " : "FAILED"}  ${name}: ${detail}`);
+        for (const issue of issues.messages) {
+            if (!passed) console.error(`  ${issue.code} ${issue.pointer}: ${issue.message}`);
+        }
+    } catch (fault) {
+        failed = true;
+        console.log(`FAILED  ${name}: ${fault}`);
     }
 }
 process.exit(failed ? 1 : 0);
