@@ -1,9 +1,10 @@
 // Khronos' validator on every GLB given: no errors, no warnings.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 
 const [modules, ...files] = process.argv.slice(2);
-const { validateBytes } = createRequire(`${modules}/`)("gltf-validator");
+const { validateBytes } = createRequire(`${resolve(modules)}/`)("gltf-validator");
 let failed = false;
 for (const file of files) {
     const name = `glb khronos ${file.split("/").pop()}`;
