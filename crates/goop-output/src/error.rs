@@ -57,6 +57,26 @@ pub enum OutputError {
         /// Nodes there are.
         nodes: usize,
     },
+    /// A file of a run is not what it should be.
+    #[error("cannot use {}: {what}; {remedy}", path.display())]
+    BadFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// A body that a format cannot hold.
+    #[error("body {body:?} is not fit for a file: {what}; {remedy}")]
+    BadBody {
+        /// The body.
+        body: String,
+        /// What is wrong with it.
+        what: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// A value could not be put into JSON.
     #[error("cannot put {} into JSON: {cause}", path.display())]
     Json {
@@ -72,6 +92,16 @@ impl OutputError {
     pub fn file(action: &'static str, path: &Path, cause: io::Error) -> OutputError {
         let remedy = remedy(cause.kind());
         OutputError::File { action, path: path.to_path_buf(), cause, remedy }
+    }
+
+    /// A file of a run that is not what it should be.
+    pub(crate) fn bad(path: &Path, what: impl Into<String>, remedy: &'static str) -> OutputError {
+        OutputError::BadFile { path: path.to_path_buf(), what: what.into(), remedy }
+    }
+
+    /// A body that a format cannot hold.
+    pub(crate) fn body(body: &str, what: impl Into<String>, remedy: &'static str) -> OutputError {
+        OutputError::BadBody { body: body.into(), what: what.into(), remedy }
     }
 }
 

@@ -2,15 +2,18 @@
 //!
 //! ```text
 //! Frame ─▶ Sink: PlySequence · ObjSequence · Stats · Probes
+//! Frame ─▶ Cache: rest/ · cache/ ─CacheReader▶ export: pc2 mdd obj ply glb usda usdc vtu
 //! end of a run ─▶ RunFolder: manifest.json · timing.json
 //! several runs ─▶ Comparison ─render▶ one HTML page
 //! ```
 //! Everything here reads a [`goop::frame::Frame`] or plain numbers; nothing sees the
 //! world that made them. Every file is written [whole or not at all](whole), except
-//! the tables, which grow by whole frames (see [`table`]).
+//! the tables and the cache, which grow by whole frames (see [`table`], [`cache`]).
 
+pub mod cache;
 pub mod compare;
 pub mod error;
+pub mod export;
 pub mod manifest;
 pub mod names;
 pub mod obj;
@@ -22,8 +25,10 @@ pub mod stats;
 pub mod table;
 pub mod whole;
 
+pub use cache::{Cache, CacheBody, CacheReader, Material, RestMesh};
 pub use compare::{Comparison, RunTrace, render};
 pub use error::OutputError;
+pub use export::{Format, Report, export};
 pub use manifest::{BodyEntry, Manifest, Status, Timing};
 pub use obj::ObjSequence;
 pub use ply::PlySequence;

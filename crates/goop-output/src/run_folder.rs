@@ -4,6 +4,7 @@
 //! manifest.json   what was run and how it ended; the same bytes for the same run
 //! timing.json     everything that depends on the clock or the machine
 //! stats.csv  probes.csv  frames/<body>/<body>.0000.<ending>
+//! rest/  cache/   the motion, see [`crate::cache`]
 //! ```
 //! A folder is ours if its manifest says so. Old results in it are replaced; files
 //! that are not ours stay, even in `frames`. Any other folder that is not empty is
@@ -114,6 +115,9 @@ fn remove_old_results(folder: &Path) -> io::Result<()> {
     for name in ["stats.csv", "probes.csv", TIMING, MANIFEST] {
         remove_if_there(&folder.join(format!(".{name}{}", whole::PART)))?;
     }
+    crate::cache::remove_old(folder)?;
+    remove_if_empty(&folder.join("rest"))?;
+    remove_if_empty(&folder.join("cache"))?;
     let frames = folder.join("frames");
     if !frames.is_dir() || frames.is_symlink() {
         return Ok(());

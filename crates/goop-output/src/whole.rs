@@ -22,10 +22,15 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 
 /// Writes a value as indented JSON with a newline at the end.
 pub fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), OutputError> {
+    write(path, &json(path, value)?)
+}
+
+/// What [`write_json`] would write to this file.
+pub(crate) fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, OutputError> {
     let mut text =
         serde_json::to_vec_pretty(value).map_err(|cause| OutputError::Json { path: path.to_path_buf(), cause })?;
     text.push(b'\n');
-    write(path, &text)
+    Ok(text)
 }
 
 /// Writes what `fill` puts out, through a buffer, so that large files need no copy in memory.
