@@ -30,6 +30,8 @@ pub enum Command {
     },
     /// Write a small scene file to start from
     New(New),
+    /// Turn the results of a run into files for other programs
+    Export(Export),
     /// Print a JSON schema of the scene file, for editors
     Schema,
     /// Run one scene under several formulations or integrators and compare them on a page
@@ -60,8 +62,8 @@ pub struct Run {
     /// Write only these frames, such as 0..48 (both ends included)
     #[arg(long, value_name = "A..B", value_parser = frames)]
     pub frames: Option<Frames>,
-    /// Format of the frames
-    #[arg(long, value_enum, default_value_t = Format::Ply)]
+    /// Write the mesh of every frame as well
+    #[arg(long, value_enum, default_value_t = Format::None)]
     pub format: Format,
     /// Go on with a run that was killed or interrupted; it ends with the same bytes
     #[arg(long)]
@@ -81,7 +83,7 @@ pub enum Format {
     Ply,
     /// Wavefront OBJ
     Obj,
-    /// No frames, only tables
+    /// No mesh files: the motion is in cache/
     None,
 }
 
@@ -107,6 +109,19 @@ pub struct New {
     /// Start from this built-in scene instead of the smallest
     #[arg(long, value_name = "NAME")]
     pub from: Option<String>,
+}
+
+/// `goop export`
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// The folder of a run
+    pub folder: PathBuf,
+    /// Format: pc2, mdd, obj, ply, glb, usda, usdc or vtu
+    #[arg(long)]
+    pub to: String,
+    /// Folder for the files [default: <folder>/export]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 /// `goop compare`

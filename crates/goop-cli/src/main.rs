@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod compare;
+mod export;
 mod library;
 mod open;
 mod outputs;
@@ -41,7 +42,22 @@ impl From<End> for ExitCode {
     }
 }
 
+/// A reader that closes our output early (`goop scenes | head`) ends us quietly, as it
+/// ends any other command; and a bug of ours says that it is one.
+fn behave() {
+    #[cfg(unix)]
+    // SAFETY: called first, before any thread or handler exists.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("error: goop itself failed: {panic}");
+        eprintln!("  = help: this is a bug in goop, not in your scene; please report it with the scene");
+    }));
+}
+
 fn main() -> ExitCode {
+    behave();
     let args = Args::parse();
     let outcome = match args.command {
         None => run::default_scene(),
@@ -49,6 +65,7 @@ fn main() -> ExitCode {
         Some(Command::Check(check)) => check::check(&check),
         Some(Command::Scenes { name }) => scenes::scenes(name.as_deref()),
         Some(Command::New(new)) => scenes::new(&new),
+        Some(Command::Export(export)) => export::export(&export),
         Some(Command::Schema) => scenes::schema(),
         Some(Command::Compare(compare)) => compare::compare(&compare),
     };

@@ -3,11 +3,18 @@
 use crate::args::Format;
 use anyhow::Result;
 use goop::Model;
-use goop_output::{BodyMesh, ObjSequence, PlySequence, Probes, Sink, Stats};
+use goop_output::{BodyMesh, Cache, CacheBody, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
 use std::path::Path;
 
 /// Opens every output of a run; with the marks of a checkpoint, where it stopped.
-pub fn open(folder: &Path, model: &Model, format: Format, marks: Option<&[u64]>) -> Result<Vec<Box<dyn Sink>>> {
+pub fn open(
+    folder: &Path,
+    model: &Model,
+    format: Format,
+    fps: f64,
+    first_frame: usize,
+    marks: Option<&[u64]>,
+) -> Result<Vec<Box<dyn Sink>>> {
     let mark = |k: usize| marks.map(|m| m.get(k).copied().unwrap_or(0));
     let names: Vec<String> = model.bodies.iter().map(|b| b.name.clone()).collect();
     let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(match mark(0) {
@@ -21,6 +28,13 @@ pub fn open(folder: &Path, model: &Model, format: Format, marks: Option<&[u64]>)
             None => Probes::create(folder, &names)?,
         }));
     }
+    let bodies =
+        model.bodies.iter().map(|b| CacheBody::of_nodes(RestMesh::of_shape(&b.name, &b.shape, b.material.card.radius)));
+    let (bodies, k) = (bodies.collect(), sinks.len());
+    sinks.push(Box::new(match mark(k) {
+        Some(frames) => Cache::resume(folder, bodies, fps, first_frame, frames as usize)?,
+        None => Cache::create(folder, bodies, fps, first_frame)?,
+    }));
     match format {
         Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(model))?)),
         Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(model))?)),

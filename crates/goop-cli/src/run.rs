@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A checkpoint is taken this often: little is lost, and large bodies are not written all the time.
-const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// A checkpoint is taken this often, and never so often that writing it takes more
+/// than a tenth of the time.
+const KEEP_EVERY: Duration = Duration::from_millis(200);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -22,7 +23,8 @@ pub fn default_scene() -> Result<End> {
     let name = library::DEFAULT;
     println!("Running the built-in scene '{name}' (any other: goop run NAME; `goop scenes` lists them).");
     let scene = SceneArgs { scene: name.to_owned(), set: Vec::new(), threads: None };
-    let args = Run { scene, output: None, frames: None, format: Format::Ply, resume: false, json: false, quiet: false };
+    let args =
+        Run { scene, output: None, frames: None, format: Format::None, resume: false, json: false, quiet: false };
     let end = run(&args)?;
     if end == End::Done {
         println!("\nTry next:");
@@ -114,9 +116,10 @@ fn simulate(
     folder.write_manifest(&manifest)?;
     goop_output::whole::write(&folder.path().join("scene.toml"), opened.loaded.scene.to_toml().as_bytes())?;
     let model = &opened.built.model;
-    let mut sinks = outputs::open(folder.path(), model, args.format, saved.as_ref().map(|s| &s.marks[..]))?;
     let last = args.frames.map_or(clip.frames() - 1, |f| f.last.min(clip.frames() - 1));
     let first = args.frames.map_or(0, |f| f.first);
+    let marks = saved.as_ref().map(|s| &s.marks[..]);
+    let mut sinks = outputs::open(folder.path(), model, args.format, clip.fps, first, marks)?;
 
     let bar = progress::bar(last + 1, args.quiet);
     let (mut figures, mut timing) = (Figures::default(), Timing { started_unix_seconds: started, ..Timing::default() });
@@ -134,7 +137,7 @@ fn simulate(
         Ok(world) => world,
         Err(sentence) => return fail_before(folder, manifest, &sentence, args),
     };
-    let (mut before, mut kept) = (clock.elapsed().as_secs_f64(), Instant::now());
+    let (mut before, mut kept, mut rest) = (clock.elapsed().as_secs_f64(), Instant::now(), Duration::ZERO);
     for index in resumed_from.map_or(0, |f| f + 1)..=last {
         let mut frame = match world.frame_at(index as f64 / clip.fps) {
             Ok(frame) => frame,
@@ -153,12 +156,14 @@ fn simulate(
             figures.frames += 1;
         }
         let stop = INTERRUPTED.load(Ordering::SeqCst);
-        if index == last || stop || kept.elapsed() > KEEP_EVERY {
+        if index == last || stop || kept.elapsed() >= rest {
+            let saving = Instant::now();
             let marks = sinks.iter().map(|s| s.mark()).collect();
             let saved = Saved { frame: index, marks, figures, world: world.checkpoint() };
             resume::save(folder.path(), &saved)?;
             figures = saved.figures;
             kept = Instant::now();
+            rest = KEEP_EVERY.max(10 * saving.elapsed());
         }
         timing.output_seconds += writing.elapsed().as_secs_f64();
         let now = clock.elapsed().as_secs_f64();
@@ -263,8 +268,9 @@ fn tell(figures: &Figures, world: &World, folder: &Path, timing: &Timing, word: 
             last.exchanged
         );
     }
-    println!("made {}:", folder.display());
+    println!("made {} (to Blender and others: goop export {0} --to glb):", folder.display());
     for (name, what) in [
+        ("cache", "the motion as PC2 point caches, beside the meshes in rest/"),
         ("frames", "a mesh a body a frame; opens in Blender, ParaView, MeshLab"),
         ("stats.csv", "energies, momenta and deformation, a row a body a frame"),
         ("probes.csv", "the path of every probe"),

@@ -89,7 +89,7 @@ file = "flat.obj"
 #[test]
 fn run_ends_with_one_object_that_has_every_promised_key() {
     let folder = tempfile::tempdir().unwrap();
-    let object = run(folder.path(), &["swinging-string", "--set", "clip.seconds=0.5", "-o", "here"]);
+    let object = run(folder.path(), &["swinging-string", "--set", "clip.seconds=0.5", "--format", "ply", "-o", "here"]);
     for key in [
         "status",
         "frames",
@@ -154,7 +154,7 @@ fn the_scene_written_into_the_folder_gives_the_same_result() {
 #[test]
 fn a_diverging_run_exits_with_1_names_body_time_and_remedy_and_keeps_its_frames() {
     let folder = tempfile::tempdir().unwrap();
-    let mut args = vec!["run", "four-corners", "--json", "-o", "out"];
+    let mut args = vec!["run", "four-corners", "--format", "ply", "--json", "-o", "out"];
     for set in ["body.sheet.formulation=spring", "step.adaptive=false", "step.dt=0.02", "clip.fps=50"] {
         args.extend(["--set", set]);
     }
@@ -176,7 +176,7 @@ fn an_interrupt_finishes_the_frame_and_exits_with_130() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_goop"))
         .current_dir(folder.path())
-        .args(["run", "four-corners", "--set", "clip.seconds=3000", "--json", "-o", "out"])
+        .args(["run", "four-corners", "--set", "clip.seconds=3000", "--format", "ply", "--json", "-o", "out"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

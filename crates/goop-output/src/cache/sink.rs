@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 /// Writes `rest/` at once and `cache/` as frames come.
 pub struct Cache {
     bodies: Vec<Body>,
+    first_frame: usize,
     next_frame: usize,
     bytes: Vec<u8>,
 }
@@ -92,7 +93,12 @@ impl Cache {
                 node_count: body.node_count,
             });
         }
-        Ok(Cache { bodies: opened, next_frame: index.first_frame + frames, bytes: Vec::new() })
+        Ok(Cache {
+            bodies: opened,
+            first_frame: index.first_frame,
+            next_frame: index.first_frame + frames,
+            bytes: Vec::new(),
+        })
     }
 }
 
@@ -115,6 +121,10 @@ impl Sink for Cache {
         }
         self.next_frame += 1;
         Ok(())
+    }
+
+    fn mark(&self) -> u64 {
+        (self.next_frame - self.first_frame) as u64
     }
 
     fn finish(&mut self) -> Result<(), OutputError> {
