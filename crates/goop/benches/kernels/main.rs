@@ -14,16 +14,18 @@
 //! The bound of a kernel is the bytes it has to move (`bytes` below) over the
 //! bandwidth of a triad a = b + s c whose arrays together are as large as what the
 //! kernel touches, cut into the same chunks and measured in the same run. Small
-//! bodies lie in a cache, and there arithmetic binds first, not memory.
+//! bodies lie in a cache, and there arithmetic binds first: beside kernels that go
+//! over the springs stands what their roots and divisions alone would take.
 
 #![allow(clippy::print_stdout)] // its output is its purpose
 
 mod cases;
+mod limits;
 mod table;
-mod triad;
 
 use cases::{Case, Solved};
 use glam::DVec3;
+use goop::elastic::Elasticity;
 use goop::model::Integrator;
 use goop::parallel::Chunks;
 use std::time::Instant;
@@ -103,22 +105,25 @@ fn best_and_median(mut runs: Vec<f64>) -> [f64; 2] {
 fn measure(name: &str, case: &Case, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
     let chunks = Chunks::new(case.nodes());
     let line = |kernel: &str, seconds: [f64; 2], bytes: usize, iterations: usize| {
-        let bandwidth = triad::bandwidth(bytes, chunks.count());
-        Line { body: name.into(), kernel: kernel.into(), nodes: case.nodes(), seconds, bytes, bandwidth, iterations }
+        let bandwidth = limits::bandwidth(bytes, chunks.count());
+        let (body, kernel, nodes) = (name.into(), kernel.into(), case.nodes());
+        Line { body, kernel, nodes, seconds, bytes, bandwidth, iterations, roots: 0.0 }
     };
+    let workers = chunks.count().min(rayon::current_num_threads());
+    let roots = case.springs.elements() as f64 * limits::root_and_division() / workers as f64;
     let mut lines = Vec::new();
 
     if wanted("spring forces") {
         let (mut f, mut g) = (vec![DVec3::ZERO; case.nodes()], vec![DVec3::ZERO; case.nodes()]);
         for (kernel, case) in [("spring forces", case), ("spring forces, undamped", &case.undamped())] {
             let seconds = time(0.4, || _ = case.forces(&mut f, &mut g));
-            lines.push(line(kernel, seconds, bytes::forces(case), 0));
+            lines.push(Line { roots, ..line(kernel, seconds, bytes::forces(case), 0) });
         }
     }
     if wanted("explicit step") {
         let mut world = case.world(Integrator::SymplecticEuler, 1e-6);
         let seconds = time(0.6, || _ = world.step().expect("a short step is stable"));
-        lines.push(line("explicit step", seconds, bytes::explicit_step(case), 0));
+        lines.push(Line { roots, ..line("explicit step", seconds, bytes::explicit_step(case), 0) });
     }
     if !["assembly", "block-sparse product", "CG iteration", "implicit step"].into_iter().any(&wanted) {
         return lines;
@@ -221,13 +226,7 @@ fn main() {
         println!("{}", peak_memory().unwrap_or(0));
         return;
     }
-    let sides: &[usize] = if has("--quick") {
-        &[10, 22, 46]
-    } else if has("--large") {
-        &[46, 100]
-    } else {
-        &[10, 22, 46, 100]
-    };
+    let sides: &[usize] = if has("--quick") { &[10, 22, 46] } else { &[10, 22, 46, 100] };
     let words: Vec<&String> = args.iter().filter(|a| !a.starts_with('-')).collect();
     let wanted = |kernel: &str| words.is_empty() || words.iter().any(|w| kernel.contains(w.as_str()));
     let mut lines = Vec::new();

@@ -13,6 +13,8 @@ pub struct Line {
     pub bandwidth: f64,
     /// Of the linear solve, where there is one.
     pub iterations: usize,
+    /// What the roots and divisions of the springs alone take (s); 0 where memory binds anyway.
+    pub roots: f64,
 }
 
 impl Line {
@@ -44,6 +46,9 @@ pub fn print(lines: Vec<Line>) -> Vec<Line> {
             let each = ns / l.iterations as f64;
             print!("   {} iterations, {each:.1} ns/node each, {:.3} s a step", l.iterations, l.seconds[0]);
         }
+        if l.roots > 0.0 {
+            print!("   roots and divisions alone {:.1}", l.roots * 1e9 / l.nodes as f64);
+        }
         println!();
     }
     lines
@@ -69,7 +74,7 @@ pub fn json(lines: &[Line], memory: usize) -> String {
     let rows: Vec<String> = (lines.iter())
         .map(|l| {
             format!(
-                r#"{{"body":"{}","kernel":"{}","nodes":{},"ns_per_node":{:.3},"median_ns_per_node":{:.3},"bytes_per_node":{:.1},"bandwidth":{:.4e},"bound_ns_per_node":{:.3},"ratio":{:.3},"iterations":{}}}"#,
+                r#"{{"body":"{}","kernel":"{}","nodes":{},"ns_per_node":{:.3},"median_ns_per_node":{:.3},"bytes_per_node":{:.1},"bandwidth":{:.4e},"bound_ns_per_node":{:.3},"ratio":{:.3},"roots_ns_per_node":{:.3},"iterations":{}}}"#,
                 l.body,
                 l.kernel,
                 l.nodes,
@@ -79,6 +84,7 @@ pub fn json(lines: &[Line], memory: usize) -> String {
                 l.bandwidth,
                 l.bound(),
                 l.ns_per_node() / l.bound(),
+                l.roots * 1e9 / l.nodes as f64,
                 l.iterations
             )
         })

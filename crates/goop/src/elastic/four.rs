@@ -178,20 +178,23 @@ impl Springs {
         energy
     }
 
-    /// Damping forces on the first ends.
+    /// Damping forces on the first ends, along the springs or as printed.
     #[inline(always)]
     fn brake<L: Lanes>(&self, d: [L; 3], dv: [L; 3], c: L, inverse2: L) -> [L; 3] {
-        if self.as_printed {
-            return L::scale(dv, c);
-        }
-        L::scale(d, c.times(L::dots(d, dv)).times(inverse2))
+        if self.as_printed { L::scale(dv, c) } else { brake(d, dv, c, inverse2) }
     }
+}
+
+/// Damping forces along the measured vectors.
+#[inline(always)]
+pub(super) fn brake<L: Lanes>(d: [L; 3], dv: [L; 3], c: L, inverse2: L) -> [L; 3] {
+    L::scale(d, c.times(L::dots(d, dv)).times(inverse2))
 }
 
 /// Force over length (N/m) and one over length squared (1/m²); adds the energies. Root
 /// and division do not wait for one another.
 #[inline(always)]
-fn law<L: Lanes>(d: [L; 3], k: L, r: L, energy: &mut L) -> (L, L) {
+pub(super) fn law<L: Lanes>(d: [L; 3], k: L, r: L, energy: &mut L) -> (L, L) {
     let length2 = L::dots(d, d);
     let (length, inverse2) = (length2.root(), length2.inverse(TINY * TINY));
     let over = length.minus(r);

@@ -5,6 +5,7 @@
 //! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
 
 mod assembly;
+mod bends;
 mod four;
 pub mod lattice;
 mod runs;

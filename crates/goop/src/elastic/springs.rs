@@ -193,7 +193,6 @@ impl Elasticity for Springs {
     }
 
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
-        let pairs = self.ends.len();
         let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));
         self.chunks.sum(|c, range| {
             // SAFETY: chunks are disjoint.
@@ -204,26 +203,7 @@ impl Elasticity for Springs {
             g.fill(DVec3::ZERO);
             let mut energy =
                 self.pair_forces(c, memory, x, v, Out { first: range.start, elastic: &mut *f, damping: &mut *g });
-            for &s in &self.touching[c] {
-                let (stencil, rest) = (&self.stencils[s as usize], memory[pairs + s as usize]);
-                let d = stencil.vector(x);
-                let length = d.length();
-                let u = d / length.max(TINY);
-                let over = length - rest;
-                let force = stencil.stiffness * over * u;
-                let drag = if self.damped { stencil.damping * stencil.vector(v).dot(u) * u } else { DVec3::ZERO };
-                for (a, &i) in stencil.nodes().iter().enumerate() {
-                    if range.contains(&(i as usize)) {
-                        f[i as usize - range.start] -= stencil.weights[a] * force;
-                        if self.damped {
-                            g[i as usize - range.start] -= stencil.weights[a] * drag;
-                        }
-                    }
-                }
-                if range.contains(&(stencil.nodes[0] as usize)) {
-                    energy += 0.5 * stencil.stiffness * over * over;
-                }
-            }
+            energy += self.stencil_forces(c, memory, x, v, Out { first: range.start, elastic: f, damping: g });
             [energy]
         })[0]
     }

@@ -1,10 +1,10 @@
-//! The bandwidth that serves a size: a = b + s c, over three arrays.
+//! What the machine allows: the bandwidth that serves a size, and roots and divisions.
 
 use rayon::prelude::*;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Bytes a second moved by a triad whose arrays are `bytes` large in all, in so many
+/// Bytes a second moved by a triad a = b + s c whose arrays are `bytes` large in all, in so many
 /// chunks; best of many, for a bound has to be one.
 pub fn bandwidth(bytes: usize, chunks: usize) -> f64 {
     // A gigabyte is as far from every cache as it gets.
@@ -33,6 +33,44 @@ pub fn bandwidth(bytes: usize, chunks: usize) -> f64 {
         rounds += 1;
     }
     (24 * len) as f64 / best
+}
+
+/// Seconds one core takes for a root and a division, as every spring needs, from the nearest cache.
+pub fn root_and_division() -> f64 {
+    let from = vec![2.0; 1024];
+    let (mut roots, mut inverses) = (vec![0.0; 1024], vec![0.0; 1024]);
+    let mut best = f64::INFINITY;
+    for _ in 0..2000 {
+        let begin = Instant::now();
+        for _ in 0..10 {
+            lengths(black_box(&from), &mut roots, &mut inverses);
+            black_box((&mut roots, &mut inverses));
+        }
+        best = best.min(begin.elapsed().as_secs_f64() / 10240.0);
+    }
+    best
+}
+
+fn lengths(from: &[f64], roots: &mut [f64], inverses: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { lengths_avx2(from, roots, inverses) };
+    }
+    lengths_plain(from, roots, inverses);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn lengths_avx2(from: &[f64], roots: &mut [f64], inverses: &mut [f64]) {
+    lengths_plain(from, roots, inverses);
+}
+
+#[inline(always)]
+fn lengths_plain(from: &[f64], roots: &mut [f64], inverses: &mut [f64]) {
+    for ((x, root), inverse) in from.iter().zip(roots).zip(inverses) {
+        (*root, *inverse) = (x.sqrt(), 1.0 / x);
+    }
 }
 
 fn triad(a: &mut [f64], b: &[f64], c: &[f64], s: f64) {
