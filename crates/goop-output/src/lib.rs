@@ -1,7 +1,8 @@
-//! Frames to files: mesh sequences, tables and comparison pages.
+//! Frames to files: mesh sequences, tables, pictures, movies and comparison pages.
 //!
 //! ```text
 //! Frame ─▶ Sink: PlySequence · ObjSequence · Stats · Probes
+//! Frame ─▶ Renderer ─▶ Image: PNG · Movie (MP4)
 //! end of a run ─▶ RunFolder: manifest.json · timing.json
 //! several runs ─▶ Comparison ─render▶ one HTML page
 //! ```
@@ -11,10 +12,13 @@
 
 pub mod compare;
 pub mod error;
+pub mod image;
 pub mod manifest;
+pub mod movie;
 pub mod names;
 pub mod obj;
 pub mod ply;
+pub mod render;
 pub mod run_folder;
 pub mod sequence;
 pub mod sink;
@@ -24,7 +28,9 @@ pub mod whole;
 
 pub use compare::{Comparison, RunTrace, render};
 pub use error::OutputError;
+pub use image::Image;
 pub use manifest::{BodyEntry, Manifest, Status, Timing};
+pub use movie::Movie;
 pub use obj::ObjSequence;
 pub use ply::PlySequence;
 pub use run_folder::RunFolder;
