@@ -114,9 +114,8 @@ const SOFT_OBSTACLES: &[&str] = &["go-1994-fig7"];
 /// Deepest a node may be in an obstacle at any frame (m).
 const TOLERANCE: f64 = 1e-4;
 
-/// Part of all the energy that changed hands which may be without a name: with one
-/// linearisation a step a stiff sheet is not quite in balance.
-const RESIDUE: f64 = 0.1;
+/// Part of all the energy that changed hands which may be without a name.
+const RESIDUE: f64 = 0.01;
 
 fn names() -> Vec<String> {
     let out = Command::new(env!("CARGO_BIN_EXE_goop")).arg("scenes").output().unwrap();

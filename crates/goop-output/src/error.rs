@@ -77,6 +77,27 @@ pub enum OutputError {
         /// What to do about it.
         remedy: &'static str,
     },
+    /// A picture that nobody can want.
+    #[error(
+        "a picture of {width} x {height} pixels cannot be made; give at least 1 and at most 32768 a side and \
+         67 million in all, say 1280 x 720"
+    )]
+    PictureSize {
+        /// Columns.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+    /// The movie encoder or the MP4 writer refused.
+    #[error("cannot make the movie {}: {cause}; {remedy}", path.display())]
+    Movie {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        cause: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
     /// A value could not be put into JSON.
     #[error("cannot put {} into JSON: {cause}", path.display())]
     Json {

@@ -1,8 +1,9 @@
-//! Frames to files: mesh sequences, tables and comparison pages.
+//! Frames to files: mesh sequences, tables, pictures, movies and comparison pages.
 //!
 //! ```text
 //! Frame ─▶ Sink: PlySequence · ObjSequence · Stats · Probes
 //! Frame ─▶ Cache: rest/ · cache/ ─CacheReader▶ export: pc2 mdd obj ply glb usda usdc vtu
+//! Frame ─▶ Renderer ─▶ Image: PNG · Movie (MP4)
 //! end of a run ─▶ RunFolder: manifest.json · timing.json
 //! several runs ─▶ Comparison ─render▶ one HTML page
 //! ```
@@ -14,10 +15,13 @@ pub mod cache;
 pub mod compare;
 pub mod error;
 pub mod export;
+pub mod image;
 pub mod manifest;
+pub mod movie;
 pub mod names;
 pub mod obj;
 pub mod ply;
+pub mod render;
 pub mod run_folder;
 pub mod sequence;
 pub mod sink;
@@ -29,7 +33,9 @@ pub use cache::{Cache, CacheBody, CacheReader, Material, RestMesh};
 pub use compare::{Comparison, RunTrace, render};
 pub use error::OutputError;
 pub use export::{Format, Report, export};
+pub use image::Image;
 pub use manifest::{BodyEntry, Manifest, Status, Timing};
+pub use movie::Movie;
 pub use obj::ObjSequence;
 pub use ply::PlySequence;
 pub use run_folder::RunFolder;

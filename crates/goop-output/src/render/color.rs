@@ -1,0 +1,94 @@
+//! Colours: linear light inside, sRGB at the edges.
+//!
+//! Bodies take the colours of Okabe and Ito, a little less harsh, which colour-blind eyes tell apart;
+//! scales run along viridis, dark to bright, which also survives a grey printer.
+
+use glam::Vec3;
+use std::sync::LazyLock;
+
+/// Colours of bodies (sRGB).
+const BODIES: [[u8; 3]; 7] = [
+    [0x2B, 0x7C, 0xBE],
+    [0xE2, 0x70, 0x1C],
+    [0x1C, 0x9C, 0x78],
+    [0xC8, 0x70, 0x9F],
+    [0xE3, 0xA6, 0x1A],
+    [0x5C, 0xB4, 0xE4],
+    [0x86, 0x86, 0x8E],
+];
+
+/// Viridis at equal distances (sRGB).
+const SCALE: [[u8; 3]; 9] = [
+    [0x44, 0x01, 0x54],
+    [0x47, 0x2D, 0x7B],
+    [0x3B, 0x52, 0x8B],
+    [0x2C, 0x72, 0x8E],
+    [0x21, 0x91, 0x8C],
+    [0x28, 0xAE, 0x80],
+    [0x5E, 0xC9, 0x62],
+    [0xAD, 0xDC, 0x30],
+    [0xFD, 0xE7, 0x25],
+];
+
+/// Steps of the table from linear light to bytes.
+const STEPS: usize = 8192;
+
+static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    (0..=STEPS)
+        .map(|i| {
+            let l = i as f64 / STEPS as f64;
+            let s = if l <= 0.003_130_8 { 12.92 * l } else { 1.055 * l.powf(1.0 / 2.4) - 0.055 };
+            (255.0 * s).round() as u8
+        })
+        .collect()
+});
+
+/// Linear light from sRGB, both 0 to 1.
+pub fn linear(srgb: [f32; 3]) -> Vec3 {
+    Vec3::from(srgb.map(|s| {
+        let s = f64::from(s.clamp(0.0, 1.0));
+        (if s <= 0.040_45 { s / 12.92 } else { ((s + 0.055) / 1.055).powf(2.4) }) as f32
+    }))
+}
+
+/// Linear light from sRGB bytes.
+pub fn linear_bytes(srgb: [u8; 3]) -> Vec3 {
+    linear(srgb.map(|b| f32::from(b) / 255.0))
+}
+
+/// sRGB bytes from linear light; too bright is white.
+pub fn bytes(color: Vec3) -> [u8; 3] {
+    let table = &*BYTES;
+    color.to_array().map(|l| table[(l.clamp(0.0, 1.0) * STEPS as f32 + 0.5) as usize])
+}
+
+/// The colour of the n-th body.
+pub fn of_body(n: usize) -> Vec3 {
+    linear_bytes(BODIES[n % BODIES.len()])
+}
+
+/// The colour scale at 0 to 1, as sRGB bytes.
+pub fn scale_bytes(t: f32) -> [u8; 3] {
+    let t = if t.is_finite() { t.clamp(0.0, 1.0) } else { 1.0 } * (SCALE.len() - 1) as f32;
+    let i = (t as usize).min(SCALE.len() - 2);
+    let f = t - i as f32;
+    [0, 1, 2].map(|c| (f32::from(SCALE[i][c]) * (1.0 - f) + f32::from(SCALE[i + 1][c]) * f).round() as u8)
+}
+
+/// The colour scale at 0 to 1, as linear light.
+pub fn scale(t: f32) -> Vec3 {
+    linear_bytes(scale_bytes(t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a table that is off by one step or a curve that does not invert.
+    #[test]
+    fn every_byte_survives_the_way_to_linear_light_and_back() {
+        for b in 0..=255_u8 {
+            assert_eq!(bytes(linear_bytes([b, 255 - b, b])), [b, 255 - b, b]);
+        }
+    }
+}

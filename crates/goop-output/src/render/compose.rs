@@ -1,0 +1,242 @@
+//! A frame to triangles and lines.
+
+use super::camera::Camera;
+use super::color;
+use super::look::{Arrow, BodyLook, ColorBy, ObstacleLook, Settings, Style};
+use super::mesh::{Line, Material, Mesh};
+use super::motion::Bounds;
+use super::skin::Skin;
+use super::tube::{self, Chain};
+use glam::{Quat, Vec3};
+use goop::frame::{BodyFrame, Frame};
+
+/// Most velocity arrows a body.
+const MOST_ARROWS: usize = 60;
+/// Beads and rods of a lattice have fewer sides beyond so many.
+const MANY: usize = 3000;
+
+/// What is found about a body once.
+#[derive(Clone, Debug, Default)]
+pub struct Prepared {
+    /// Its surface.
+    pub skin: Skin,
+    /// Its curves.
+    pub chains: Vec<Chain>,
+    /// Its rods in a lattice.
+    pub rods: Vec<[u32; 2]>,
+    /// Its own colour.
+    pub color: Vec3,
+}
+
+impl Prepared {
+    /// Finds it out; every index must have its node.
+    pub fn new(look: &BodyLook, rest: &[Vec3], color: Vec3) -> Prepared {
+        let skin = Skin::new(rest, &look.triangles);
+        let rods = if look.lattice.is_empty() {
+            skin.edges.iter().chain(&look.segments).copied().collect()
+        } else {
+            look.lattice.clone()
+        };
+        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, skin, color }
+    }
+}
+
+/// What a picture is composed with.
+pub struct Composer<'a> {
+    /// How.
+    pub settings: &'a Settings,
+    /// From where, which decides how thick thin things are.
+    pub camera: Camera,
+    /// Value at the top of the colour scale.
+    pub color_top: f32,
+    /// Fastest of the motion (m/s).
+    pub greatest_speed: f32,
+    /// Size of the scene (m).
+    pub size: f32,
+}
+
+impl Composer<'_> {
+    /// Length at a point that looks like this many pixels in a picture 720 high (m).
+    fn pixels(&self, at: Vec3, count: f32) -> f32 {
+        self.camera.pixel_size(at) * count * self.settings.height as f32 / 720.0
+    }
+
+    fn color(&self, body: &BodyFrame, own: Vec3, node: u32) -> Vec3 {
+        let value = match self.settings.color_by {
+            ColorBy::Body => return own,
+            ColorBy::Stretch => body.stretch.get(node as usize).map_or(0.0, |s| s.abs()),
+            ColorBy::Speed => body.velocities.get(node as usize).map_or(0.0, |&v| Vec3::from(v).length()),
+        };
+        color::scale(value / self.color_top)
+    }
+
+    /// A body; `pale` (0 to 1) fades it for earlier instants.
+    pub fn body(&self, mesh: &mut Mesh, body: &BodyFrame, look: &BodyLook, prepared: &Prepared, pale: f32) {
+        let x: Vec<Vec3> = body.positions.iter().map(|&p| Vec3::from(p)).collect();
+        let color = |node: u32| {
+            let own = self.color(body, prepared.color, node);
+            own + (Vec3::new(0.80, 0.83, 0.87) - own) * pale
+        };
+        match self.settings.style {
+            Style::Shaded => {
+                let surface = mesh.material(if prepared.skin.closed { Material::BODY } else { Material::SHEET });
+                prepared.skin.draw(mesh, &x, color, surface);
+                let tube = mesh.material(Material::BODY);
+                self.curves(mesh, &x, look, prepared, color, tube);
+            }
+            Style::Wireframe { hidden } => {
+                if hidden {
+                    let paper = mesh.material(Material { flat: true, ..Material::BODY });
+                    prepared.skin.draw(mesh, &x, |_| Vec3::ONE, paper);
+                }
+                let width = (1.1 * self.settings.height as f32 / 720.0).max(0.8);
+                let ink = |node: u32| match self.settings.color_by {
+                    ColorBy::Body => Vec3::splat(0.01 + 0.6 * pale),
+                    _ => color(node),
+                };
+                for (edges, width) in [(&prepared.skin.edges, width), (&look.segments, 2.0 * width)] {
+                    for &[a, b] in edges.iter() {
+                        mesh.lines.push(Line { ends: [x[a as usize], x[b as usize]], color: ink(a), width });
+                    }
+                }
+            }
+            Style::Lattice => self.lattice(mesh, &x, prepared, color),
+        }
+    }
+
+    fn curves(
+        &self,
+        mesh: &mut Mesh,
+        x: &[Vec3],
+        look: &BodyLook,
+        prepared: &Prepared,
+        color: impl Fn(u32) -> Vec3,
+        material: u32,
+    ) {
+        for chain in &prepared.chains {
+            let points: Vec<Vec3> = chain.nodes.iter().map(|&n| x[n as usize]).collect();
+            let radius = |i: usize| look.radius.max(self.pixels(points[i], 2.0));
+            tube::draw(mesh, &points, chain.closed, radius, |i| color(chain.nodes[i]), material);
+        }
+    }
+
+    fn lattice(&self, mesh: &mut Mesh, x: &[Vec3], prepared: &Prepared, color: impl Fn(u32) -> Vec3) {
+        let material = mesh.material(Material::BODY);
+        let rods = prepared.rods.iter().map(|&[a, b]| [x[a as usize], x[b as usize]]);
+        let lengths = rods.clone().map(|[a, b]| a.distance(b)).filter(|l| l.is_finite());
+        let mean = lengths.sum::<f32>() / prepared.rods.len().max(1) as f32;
+        let (many, cuts) = if x.len() > MANY { (4, 1) } else { (6, 2) };
+        let bead = |p: Vec3| (0.13 * mean).clamp(self.pixels(p, 2.0), self.pixels(p, 9.0));
+        for (&[a, b], ends) in prepared.rods.iter().zip(rods) {
+            if ends.iter().all(|e| e.is_finite()) {
+                let radii = ends.map(|e| 0.38 * bead(e));
+                let grey =
+                    |c: Vec3| if self.settings.color_by == ColorBy::Body { c.lerp(Vec3::splat(0.45), 0.75) } else { c };
+                mesh.rod(ends, radii, [grey(color(a)), grey(color(b))], material, many);
+            }
+        }
+        for (i, &p) in x.iter().enumerate().filter(|(_, p)| p.is_finite()) {
+            mesh.ball(p, bead(p), color(i as u32), material, cuts);
+        }
+    }
+
+    /// An obstacle at its pose.
+    pub fn obstacle(&self, mesh: &mut Mesh, look: &ObstacleLook, skin: &Skin, pose: (Vec3, Quat)) {
+        let x: Vec<Vec3> = look.positions.iter().map(|&p| pose.0 + pose.1 * Vec3::from(p)).collect();
+        if let Style::Wireframe { hidden } = self.settings.style {
+            if hidden && !look.hollow {
+                let paper = mesh.material(Material { flat: true, ..Material::BODY });
+                skin.draw(mesh, &x, |_| Vec3::ONE, paper);
+            }
+            let width = (0.8 * self.settings.height as f32 / 720.0).max(0.6);
+            for &[a, b] in &skin.edges {
+                mesh.lines.push(Line { ends: [x[a as usize], x[b as usize]], color: Vec3::splat(0.42), width });
+            }
+            return;
+        }
+        let (material, color) = if look.hollow {
+            (Material::GLASS, color::linear_bytes([0x6F, 0x8F, 0xA8]))
+        } else {
+            (Material::PLASTER, color::linear_bytes([0xC9, 0xC5, 0xBE]))
+        };
+        let material = mesh.material(material);
+        skin.draw(mesh, &x, |_| color, material);
+    }
+
+    /// A plane that is not the ground: a pane as large as the scene, or its grid in a wireframe.
+    pub fn pane(&self, mesh: &mut Mesh, bounds: &Bounds, pose: (Vec3, Quat)) {
+        let normal = pose.1 * Vec3::Y;
+        let (u, v) = (pose.1 * Vec3::X, pose.1 * Vec3::Z);
+        let middle = bounds.center() - normal * (bounds.center() - pose.0).dot(normal);
+        let half = 0.6 * bounds.size();
+        let at = |a: f32, b: f32| middle + half * (a * u + b * v);
+        if matches!(self.settings.style, Style::Wireframe { .. }) {
+            for k in 0..=10 {
+                let s = k as f32 / 5.0 - 1.0;
+                for ends in [[at(s, -1.0), at(s, 1.0)], [at(-1.0, s), at(1.0, s)]] {
+                    mesh.lines.push(Line { ends, color: Vec3::splat(0.62), width: 0.7 });
+                }
+            }
+            return;
+        }
+        let material = mesh.material(Material { alpha: 0.5, gloss: 0.0, ..Material::GLASS });
+        let corners = [at(-1.0, -1.0), at(-1.0, 1.0), at(1.0, 1.0), at(1.0, -1.0)]
+            .map(|p| mesh.vertex(p, normal, color::linear_bytes([0xC9, 0xC5, 0xBE])));
+        mesh.triangle([corners[0], corners[1], corners[2]], material);
+        mesh.triangle([corners[0], corners[2], corners[3]], material);
+    }
+
+    /// Pins, contacts and velocities of a frame, and the caller's arrows.
+    pub fn marks(&self, mesh: &mut Mesh, frame: &Frame, arrows: &[Arrow]) {
+        let show = &self.settings.show;
+        let material = mesh.material(Material::INK);
+        let mut dot = |p: [f32; 3], size: f32, color: Vec3| {
+            let p = Vec3::from(p);
+            if p.is_finite() {
+                mesh.ball(p, self.pixels(p, size), color, material, 2);
+            }
+        };
+        for body in frame.bodies.iter().filter(|_| show.pins) {
+            for &n in &body.pinned {
+                if let Some(&p) = body.positions.get(n as usize) {
+                    dot(p, 5.5, Vec3::splat(0.035));
+                }
+            }
+        }
+        for &(body, node) in frame.contacts.iter().filter(|_| show.contacts) {
+            if let Some(&p) = frame.bodies.get(body as usize).and_then(|b| b.positions.get(node as usize)) {
+                dot(p, 4.0, color::linear_bytes([0xD5, 0x3E, 0x00]));
+            }
+        }
+        if show.velocities && self.greatest_speed > 0.0 {
+            for body in &frame.bodies {
+                let step = body.positions.len().div_ceil(MOST_ARROWS).max(1);
+                for (&p, &v) in body.positions.iter().zip(&body.velocities).step_by(step) {
+                    self.arrow(mesh, Vec3::from(p), Vec3::from(v) / self.greatest_speed, 1.6, Vec3::splat(0.03));
+                }
+            }
+        }
+        let longest =
+            arrows.iter().map(|a| Vec3::from(a.vector).length()).filter(|l| l.is_finite()).fold(0.0, f32::max);
+        for arrow in arrows.iter().filter(|_| longest > 0.0) {
+            let color = color::linear_bytes([0xD5, 0x3E, 0x00]);
+            self.arrow(mesh, Vec3::from(arrow.at), Vec3::from(arrow.vector) / longest, 2.6, color);
+        }
+    }
+
+    /// An arrow whose vector is measured in quarters of the scene.
+    pub fn arrow(&self, mesh: &mut Mesh, from: Vec3, vector: Vec3, pixels: f32, color: Vec3) {
+        let to = from + vector * (0.25 * self.size);
+        if from.is_finite() && to.is_finite() {
+            let material = mesh.material(Material::INK);
+            mesh.arrow(from, to, self.pixels(from, pixels), color, material);
+        }
+    }
+
+    /// A path as a thin tube.
+    #[allow(dead_code)]
+    pub fn path(&self, mesh: &mut Mesh, points: &[Vec3], color: Vec3) {
+        let material = mesh.material(Material::INK);
+        tube::draw(mesh, points, false, |i| self.pixels(points[i], 1.6), |_| color, material);
+    }
+}

@@ -1,0 +1,180 @@
+//! What to draw and how: plain data, made once before the first frame.
+
+use crate::image::Image;
+
+/// Everything about the scene that a frame does not say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SceneLook {
+    /// In the order of the frames' bodies.
+    pub bodies: Vec<BodyLook>,
+    /// In the order of the frames' obstacles.
+    pub obstacles: Vec<ObstacleLook>,
+    /// Where the picture is taken from; framed by itself when absent.
+    pub camera: Option<CameraLook>,
+}
+
+/// A body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BodyLook {
+    /// Its name, for captions.
+    pub name: String,
+    /// Rest position of every node (m). Creases and the diagonals of quads are found
+    /// here; when empty, in the first frame drawn.
+    pub rest_positions: Vec<[f32; 3]>,
+    /// Triangles between its nodes: surfaces, boundaries of solids.
+    pub triangles: Vec<[u32; 3]>,
+    /// Segments between its nodes: curves.
+    pub segments: Vec<[u32; 2]>,
+    /// Springs, drawn by [`Style::Lattice`]; when empty, the mesh's edges are.
+    pub lattice: Vec<[u32; 2]>,
+    /// Radius of a curve's tube (m); what is too thin to see is drawn as thick as a hair.
+    pub radius: f32,
+    /// Its colour (sRGB, 0 to 1); absent: the next of the palette.
+    pub color: Option<[f32; 3]>,
+}
+
+/// An obstacle.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObstacleLook {
+    /// Corners of its surface, in its own axes (m).
+    pub positions: Vec<[f32; 3]>,
+    /// Triangles between them, counter-clockwise from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// A container: drawn so that one sees through it.
+    pub hollow: bool,
+    /// The plane y = 0 in its own axes; the mesh is not looked at.
+    pub plane: bool,
+}
+
+/// Where a picture is taken from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraLook {
+    /// The eye (m).
+    pub position: [f64; 3],
+    /// What it looks at (m).
+    pub look_at: [f64; 3],
+    /// Lens on a frame 36 mm wide (mm).
+    pub lens_mm: f64,
+    /// Turns about the vertical through the target (degrees/s).
+    pub orbit_deg_per_s: f64,
+}
+
+/// How bodies are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Smooth surfaces in the light, with shadows.
+    #[default]
+    Shaded,
+    /// Black lines on white, as the papers have it.
+    Wireframe {
+        /// Leave out what the surface hides.
+        hidden: bool,
+    },
+    /// Nodes as beads, springs as rods.
+    Lattice,
+}
+
+/// What the colour of a body says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorBy {
+    /// Which body it is.
+    #[default]
+    Body,
+    /// How much it is stretched there.
+    Stretch,
+    /// How fast it moves there.
+    Speed,
+}
+
+/// What else is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Show {
+    /// Held nodes.
+    pub pins: bool,
+    /// Nodes that touch an obstacle.
+    pub contacts: bool,
+    /// Velocities of some nodes of every body.
+    pub velocities: bool,
+    /// Time and energies.
+    pub hud: bool,
+    /// Names under the bodies.
+    pub captions: bool,
+    /// Obstacles.
+    pub obstacles: bool,
+    /// Shadows on the ground.
+    pub ground: bool,
+}
+
+impl Default for Show {
+    fn default() -> Show {
+        Show {
+            pins: true,
+            contacts: false,
+            velocities: false,
+            hud: false,
+            captions: false,
+            obstacles: true,
+            ground: true,
+        }
+    }
+}
+
+/// What is behind everything.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Background {
+    /// A pale studio; white for wireframes.
+    #[default]
+    Studio,
+    /// One colour (sRGB, 0 to 1).
+    Color([f32; 3]),
+    /// A picture, cut to fill the frame.
+    Picture(Image),
+}
+
+/// How pictures are made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Samples a pixel against jagged edges: 1, 4, 8 or 16; others are rounded up.
+    pub samples: u32,
+    /// How bodies are drawn.
+    pub style: Style,
+    /// What their colour says.
+    pub color_by: ColorBy,
+    /// Value at the top of the colour scale (-, or m/s); absent: the largest of the motion.
+    pub color_top: Option<f32>,
+    /// What else is drawn.
+    pub show: Show,
+    /// What is behind everything.
+    pub background: Background,
+    /// Threads; absent: those of the program. The picture does not depend on it.
+    pub threads: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            width: 1280,
+            height: 720,
+            samples: 8,
+            style: Style::default(),
+            color_by: ColorBy::default(),
+            color_top: None,
+            show: Show::default(),
+            background: Background::default(),
+            threads: None,
+        }
+    }
+}
+
+/// An arrow that the caller wants to see: a force, an impulse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrow {
+    /// Where it starts (m).
+    pub at: [f32; 3],
+    /// Where it points and, among the arrows of a picture, how long it is.
+    pub vector: [f32; 3],
+}

@@ -1,0 +1,202 @@
+//! What a whole motion takes up: boxes of every body in every frame.
+
+use glam::{Quat, Vec3};
+use goop::frame::Frame;
+
+/// A body further from the start than this many start sizes has flown off.
+const FLOWN: f32 = 12.0;
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Least corner (m).
+    pub low: Vec3,
+    /// Greatest corner (m).
+    pub high: Vec3,
+}
+
+impl Bounds {
+    /// Holds nothing.
+    pub const EMPTY: Bounds = Bounds { low: Vec3::INFINITY, high: Vec3::NEG_INFINITY };
+
+    /// Around these points, less those that are not numbers.
+    pub fn of(points: impl IntoIterator<Item = Vec3>) -> Bounds {
+        let mut bounds = Bounds::EMPTY;
+        for p in points.into_iter().filter(|p| p.is_finite()) {
+            bounds.low = bounds.low.min(p);
+            bounds.high = bounds.high.max(p);
+        }
+        bounds
+    }
+
+    /// Whether nothing is inside.
+    pub fn is_empty(&self) -> bool {
+        self.low.x > self.high.x
+    }
+
+    /// The box around both.
+    pub fn with(&self, other: &Bounds) -> Bounds {
+        Bounds { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    /// Middle (m).
+    pub fn center(&self) -> Vec3 {
+        0.5 * (self.low + self.high)
+    }
+
+    /// Length of the diagonal (m).
+    pub fn size(&self) -> f32 {
+        if self.is_empty() { 0.0 } else { (self.high - self.low).length() }
+    }
+
+    /// Grown on all sides (m).
+    pub fn grown(&self, by: f32) -> Bounds {
+        Bounds { low: self.low - by, high: self.high + by }
+    }
+
+    /// Whether the other box lies inside.
+    pub fn holds(&self, other: &Bounds) -> bool {
+        other.is_empty() || (self.low.cmple(other.low).all() && self.high.cmpge(other.high).all())
+    }
+
+    /// The eight corners.
+    pub fn corners(&self) -> [Vec3; 8] {
+        std::array::from_fn(|i| {
+            let pick = |bit: usize, low: f32, high: f32| if i & bit == 0 { low } else { high };
+            Vec3::new(
+                pick(1, self.low.x, self.high.x),
+                pick(2, self.low.y, self.high.y),
+                pick(4, self.low.z, self.high.z),
+            )
+        })
+    }
+}
+
+/// What is known of a motion before it is drawn: gathered frame by frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Motion {
+    boxes: Vec<Bounds>,
+    start: Option<Bounds>,
+    /// Number and pose of obstacles wherever they were.
+    poses: Vec<(usize, Vec3, Quat)>,
+    /// Greatest stretch of a node (-).
+    pub greatest_stretch: f32,
+    /// Greatest speed of a node (m/s).
+    pub greatest_speed: f32,
+}
+
+impl Motion {
+    /// Takes a frame into account.
+    pub fn add(&mut self, frame: &Frame) {
+        let boxes: Vec<Bounds> = (frame.bodies.iter())
+            .map(|b| Bounds::of(b.positions.iter().map(|&p| Vec3::from(p))))
+            .filter(|b| !b.is_empty())
+            .collect();
+        let whole = boxes.iter().fold(Bounds::EMPTY, |a, b| a.with(b));
+        if self.start.is_none() && !whole.is_empty() {
+            self.start = Some(whole);
+        }
+        self.boxes.extend(boxes);
+        for (i, pose) in frame.obstacles.iter().enumerate() {
+            let Some((position, rotation)) = pose else { continue };
+            let pose = (i, position.as_vec3(), rotation.as_quat());
+            if self.poses.iter().rev().find(|p| p.0 == i) != Some(&pose) {
+                self.poses.push(pose);
+            }
+        }
+        for body in &frame.bodies {
+            let stretch = body.stretch.iter().filter(|s| s.is_finite()).fold(0.0, |m: f32, s| m.max(s.abs()));
+            let speed = body.velocities.iter().map(|&v| Vec3::from(v).length()).filter(|s| s.is_finite());
+            self.greatest_stretch = self.greatest_stretch.max(stretch);
+            self.greatest_speed = self.greatest_speed.max(speed.fold(0.0, f32::max));
+        }
+    }
+
+    /// Of all these frames.
+    pub fn of<'a>(frames: impl IntoIterator<Item = &'a Frame>) -> Motion {
+        let mut motion = Motion::default();
+        for frame in frames {
+            motion.add(frame);
+        }
+        motion
+    }
+
+    /// Number and pose of obstacles, wherever they were.
+    pub fn poses(&self) -> &[(usize, Vec3, Quat)] {
+        &self.poses
+    }
+
+    /// Boxes that a picture must show; a body that flew off is left out from there on.
+    pub fn kept(&self) -> Vec<Bounds> {
+        let Some(start) = self.start else { return Vec::new() };
+        let reach = FLOWN * start.size().max(1e-6);
+        let inside = |b: &&Bounds| b.corners().iter().all(|c| c.distance(start.center()) <= reach);
+        self.boxes.iter().filter(inside).copied().collect()
+    }
+
+    /// Box around all that is kept.
+    pub fn bounds(&self) -> Bounds {
+        self.kept().iter().fold(Bounds::EMPTY, |a, b| a.with(b))
+    }
+}
+
+/// Direction from which to look at these points: a three-quarter view from slightly
+/// above, flatter things more from the front, carpets more from above.
+pub fn direction(points: &[Vec3]) -> Vec3 {
+    let bounds = Bounds::of(points.iter().copied());
+    let extent = if bounds.is_empty() { Vec3::ONE } else { bounds.high - bounds.low };
+    let level = extent.x.max(extent.z);
+    let azimuth = if extent.z < 0.3 * extent.x {
+        20.0
+    } else if extent.x < 0.3 * extent.z {
+        70.0
+    } else {
+        33.0_f32
+    };
+    let elevation = if extent.y < 0.2 * level { 30.0 } else { 20.0_f32 };
+    let (azimuth, elevation) = (azimuth.to_radians(), elevation.to_radians());
+    Vec3::new(azimuth.sin() * elevation.cos(), elevation.sin(), azimuth.cos() * elevation.cos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::camera::Camera;
+    use goop::frame::BodyFrame;
+
+    fn frame(positions: Vec<[f32; 3]>) -> Frame {
+        Frame { bodies: vec![BodyFrame { positions, ..BodyFrame::default() }], ..Frame::default() }
+    }
+
+    /// Catches a camera fitted to the first frame, to a sphere, or to one side of the picture only.
+    #[test]
+    fn the_camera_contains_every_point_of_a_motion_and_is_no_further_than_it_must_be() {
+        let swing = |i: usize| {
+            let t = i as f32 * 0.1;
+            frame((0..20).map(|k| [3.0 * t.sin() + 0.1 * k as f32, -t * t * 0.3, (t * 7.0).cos()]).collect())
+        };
+        let frames: Vec<Frame> = (0..50).map(swing).collect();
+        let corners: Vec<Vec3> = Motion::of(&frames).kept().iter().flat_map(Bounds::corners).collect();
+        for (width, height) in [(1280, 720), (300, 900)] {
+            let camera = Camera::framing(&corners, direction(&corners), width, height);
+            let mut reach = 0.0_f32;
+            for p in frames.iter().flat_map(|f| &f.bodies[0].positions) {
+                let s = camera.project(Vec3::from(*p));
+                assert!(s.z > 0.0 && s.x > 0.0 && s.x < width as f32 && s.y > 0.0 && s.y < height as f32, "{s}");
+            }
+            for p in &corners {
+                let s = camera.project(*p);
+                reach = reach.max((s.x / width as f32 - 0.5).abs()).max((s.y / height as f32 - 0.5).abs());
+            }
+            assert!((reach - 0.43).abs() < 1e-3, "{reach}");
+        }
+    }
+
+    /// Catches a picture shrunk to nothing by one body that exploded.
+    #[test]
+    fn a_body_that_flies_off_does_not_take_the_camera_along() {
+        let still = frame(vec![[0.0; 3], [1.0; 3]]);
+        let flown = frame(vec![[0.0, 1e6, 0.0], [f32::NAN, 0.0, 0.0]]);
+        assert_eq!(Motion::of([&still, &flown]).bounds(), Motion::of([&still]).bounds());
+    }
+}
