@@ -31,7 +31,7 @@ thickness = 0.02
 name = "ground"
 [obstacle.shape.plane]
 SCENE
-    out=$(timeout 300 target/release/goop run "$work/scene.toml" -o "$work/out" --json --quiet --format none 2>"$work/err")
+    out=$(timeout 300 target/release/goop run "$work/scene.toml" -o "$work/out" --json --quiet --no-movie 2>"$work/err")
     code=$?
     if [ $code = 0 ]; then
         printf 'ran      %s  %s\n' "$file" "$(grep -oE '"(worst_penetration|seconds_per_second)":[^,]*' <<<"$out" | tr '\n' ' ')"

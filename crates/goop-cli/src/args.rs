@@ -32,6 +32,8 @@ pub enum Command {
     New(New),
     /// Turn the results of a run into files for other programs
     Export(Export),
+    /// Draw a run: a movie, PNG frames or stills
+    Render(Render),
     /// Print a JSON schema of the scene file, for editors
     Schema,
     /// Run one scene under several formulations or integrators and compare them on a page
@@ -65,6 +67,9 @@ pub struct Run {
     /// Write the mesh of every frame as well
     #[arg(long, value_enum, default_value_t = Format::None)]
     pub format: Format,
+    /// Make no movie
+    #[arg(long)]
+    pub no_movie: bool,
     /// Go on with a run that was killed or interrupted; it ends with the same bytes
     #[arg(long)]
     pub resume: bool,
@@ -122,6 +127,69 @@ pub struct Export {
     /// Folder for the files [default: <folder>/export]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+}
+
+/// `goop render`
+#[derive(Debug, clap::Args)]
+pub struct Render {
+    /// The folder of a run
+    pub folder: PathBuf,
+    /// The movie [default: <folder>/movie.mp4], or the folder for stills
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// Pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
+    pub size: (u32, u32),
+    /// How bodies are drawn
+    #[arg(long, value_enum, default_value_t = Look::Shaded)]
+    pub look: Look,
+    /// What their colour says
+    #[arg(long, value_enum, default_value_t = Color::Body)]
+    pub color: Color,
+    /// Time and energies in a corner
+    #[arg(long)]
+    pub hud: bool,
+    /// Names under the bodies
+    #[arg(long)]
+    pub captions: bool,
+    /// Write every frame as PNG into this folder too
+    #[arg(long, value_name = "DIR")]
+    pub png: Option<PathBuf>,
+    /// Only these frames, as PNG, no movie
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub still: Option<Vec<usize>>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// How bodies are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Look {
+    /// Smooth surfaces with shadows
+    Shaded,
+    /// Black lines on white, as in the papers
+    Wireframe,
+    /// Nodes and springs
+    Lattice,
+}
+
+/// What the colour of a body says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// Which body it is
+    Body,
+    /// How much it is stretched
+    Stretch,
+    /// How fast it moves
+    Speed,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let wrong = || format!("'{text}' is not a size: write it as 1280x720");
+    let (width, height) = text.split_once(['x', 'X', '×']).ok_or_else(wrong)?;
+    let side = |t: &str| t.trim().parse::<u32>().ok().filter(|n| (16..=8192).contains(n)).ok_or_else(wrong);
+    Ok((side(width)?, side(height)?))
 }
 
 /// `goop compare`

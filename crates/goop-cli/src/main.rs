@@ -8,6 +8,7 @@ mod library;
 mod open;
 mod outputs;
 mod progress;
+mod render;
 mod resume;
 mod run;
 mod scenes;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Some(Command::Scenes { name }) => scenes::scenes(name.as_deref()),
         Some(Command::New(new)) => scenes::new(&new),
         Some(Command::Export(export)) => export::export(&export),
+        Some(Command::Render(render)) => render::render(&render),
         Some(Command::Schema) => scenes::schema(),
         Some(Command::Compare(compare)) => compare::compare(&compare),
     };

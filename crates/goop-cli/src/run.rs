@@ -4,7 +4,7 @@ use crate::args::{Format, Run, SceneArgs};
 use crate::open::{self, Opened};
 use crate::resume::{self, Saved};
 use crate::summary::Figures;
-use crate::{End, library, outputs, progress};
+use crate::{End, library, outputs, progress, render};
 use anyhow::Result;
 use goop::{Clip, World};
 use goop_output::{BodyEntry, Manifest, RunFolder, Status, Timing};
@@ -23,8 +23,16 @@ pub fn default_scene() -> Result<End> {
     let name = library::DEFAULT;
     println!("Running the built-in scene '{name}' (any other: goop run NAME; `goop scenes` lists them).");
     let scene = SceneArgs { scene: name.to_owned(), set: Vec::new(), threads: None };
-    let args =
-        Run { scene, output: None, frames: None, format: Format::None, resume: false, json: false, quiet: false };
+    let args = Run {
+        scene,
+        output: None,
+        frames: None,
+        format: Format::None,
+        no_movie: false,
+        resume: false,
+        json: false,
+        quiet: false,
+    };
     let end = run(&args)?;
     if end == End::Done {
         println!("\nTry next:");
@@ -195,6 +203,11 @@ fn simulate(
     manifest.frames = figures.frames;
     manifest.state_hash = Some(format!("{:032x}", world.state().hash()));
     folder.write_manifest(&manifest)?;
+    let drawing = Instant::now();
+    if !args.no_movie && figures.frames > 0 {
+        render::movie_of(folder.path(), args.quiet)?;
+    }
+    timing.movie_seconds = drawing.elapsed().as_secs_f64();
     folder.write_timing(&timing)?;
 
     if let Some(sentence) = &failure {
@@ -270,6 +283,7 @@ fn tell(figures: &Figures, world: &World, folder: &Path, timing: &Timing, word: 
     }
     println!("made {} (to Blender and others: goop export {0} --to glb):", folder.display());
     for (name, what) in [
+        ("movie.mp4", "what it looks like"),
         ("cache", "the motion as PC2 point caches, beside the meshes in rest/"),
         ("frames", "a mesh a body a frame; opens in Blender, ParaView, MeshLab"),
         ("stats.csv", "energies, momenta and deformation, a row a body a frame"),

@@ -19,7 +19,7 @@ fn json(output: &Output) -> Value {
 fn run(folder: &Path, args: &[&str]) -> Value {
     let mut all = vec!["run"];
     all.extend(args);
-    all.push("--json");
+    all.extend(["--json", "--no-movie"]);
     let output = goop(folder, &all);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     json(&output)
@@ -154,7 +154,7 @@ fn the_scene_written_into_the_folder_gives_the_same_result() {
 #[test]
 fn a_diverging_run_exits_with_1_names_body_time_and_remedy_and_keeps_its_frames() {
     let folder = tempfile::tempdir().unwrap();
-    let mut args = vec!["run", "four-corners", "--format", "ply", "--json", "-o", "out"];
+    let mut args = vec!["run", "four-corners", "--format", "ply", "--no-movie", "--json", "-o", "out"];
     for set in ["body.sheet.formulation=spring", "step.adaptive=false", "step.dt=0.02", "clip.fps=50"] {
         args.extend(["--set", set]);
     }
@@ -176,7 +176,18 @@ fn an_interrupt_finishes_the_frame_and_exits_with_130() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_goop"))
         .current_dir(folder.path())
-        .args(["run", "four-corners", "--set", "clip.seconds=3000", "--format", "ply", "--json", "-o", "out"])
+        .args([
+            "run",
+            "four-corners",
+            "--set",
+            "clip.seconds=3000",
+            "--format",
+            "ply",
+            "--no-movie",
+            "--json",
+            "-o",
+            "out",
+        ])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -237,4 +248,30 @@ fn scenes_new_schema_check_and_compare_work_together() {
         assert!(page.contains(word), "{word}");
     }
     assert_eq!(goop(folder.path(), &["compare", "mine.toml", "--formulations", "magic"]).status.code(), Some(2));
+}
+
+/// Catches a movie or an export that needs the simulation again, or that differs from
+/// one time to the next.
+#[test]
+fn a_run_folder_alone_gives_movie_stills_and_exports() {
+    let folder = tempfile::tempdir().unwrap();
+    let short = ["--set", "clip.seconds=0.25"];
+    let mut args = vec!["run", "jelly-cube", "-o", "run", "--quiet"];
+    args.extend(short);
+    assert!(goop(folder.path(), &args).status.success());
+    let movie = std::fs::read(folder.path().join("run/movie.mp4")).unwrap();
+    assert_eq!(&movie[4..8], b"ftyp");
+    let again = goop(folder.path(), &["render", "run", "-o", "again.mp4", "--quiet"]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    assert!(movie == std::fs::read(folder.path().join("again.mp4")).unwrap(), "the movie differs");
+    let still = goop(folder.path(), &["render", "run", "--still", "0,3", "--size", "160x90", "-o", "stills"]);
+    assert!(still.status.success(), "{}", String::from_utf8_lossy(&still.stderr));
+    assert_eq!(std::fs::read_dir(folder.path().join("stills")).unwrap().count(), 2);
+    for format in ["pc2", "mdd", "obj", "ply", "glb", "usda", "usdc", "vtu"] {
+        let out = goop(folder.path(), &["export", "run", "--to", format, "-o", format]);
+        assert!(out.status.success(), "{format}: {}", String::from_utf8_lossy(&out.stderr));
+        assert!(std::fs::read_dir(folder.path().join(format)).unwrap().count() > 0);
+    }
+    assert_eq!(goop(folder.path(), &["export", "run", "--to", "max"]).status.code(), Some(2));
+    assert_eq!(goop(folder.path(), &["render", "nowhere"]).status.code(), Some(2));
 }

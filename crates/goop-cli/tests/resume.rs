@@ -80,7 +80,7 @@ fn a_run_killed_at_any_moment_ends_with_the_same_bytes() {
     let kills: usize = std::env::var("GOOP_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(10);
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("scene.toml"), SCENE).unwrap();
-    let whole = goop(folder.path(), &["run", "scene.toml", "-o", "whole", "--json", "--quiet"]);
+    let whole = goop(folder.path(), &["run", "scene.toml", "-o", "whole", "--json", "--quiet", "--no-movie"]);
     let (expected, hash) = (files(&folder.path().join("whole")), summary(&whole)["state_hash"].clone());
     let seconds = summary(&whole)["wall_seconds"].as_f64().unwrap();
 
@@ -96,7 +96,7 @@ fn a_run_killed_at_any_moment_ends_with_the_same_bytes() {
         let wait = seconds * 0.9 * (seed % 1000) as f64 / 1000.0;
         let mut child = Command::new(env!("CARGO_BIN_EXE_goop"))
             .current_dir(folder.path())
-            .args(["run", "scene.toml", "-o", "torn", "--resume", "--quiet"])
+            .args(["run", "scene.toml", "-o", "torn", "--resume", "--quiet", "--no-movie"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -110,7 +110,8 @@ fn a_run_killed_at_any_moment_ends_with_the_same_bytes() {
         if !fresh {
             continue;
         }
-        let last = goop(folder.path(), &["run", "scene.toml", "-o", "torn", "--resume", "--json", "--quiet"]);
+        let last =
+            goop(folder.path(), &["run", "scene.toml", "-o", "torn", "--resume", "--json", "--quiet", "--no-movie"]);
         let last = summary(&last);
         resumed += usize::from(last["resumed_from_frame"].is_u64());
         assert_eq!(last["state_hash"], hash);
@@ -131,7 +132,7 @@ fn another_scene_is_refused_and_the_difference_named() {
     std::fs::write(folder.path().join("scene.toml"), SCENE).unwrap();
     let short = ["--set", "clip.seconds=0.2"];
     let args = |extra: &[&'static str]| {
-        let mut all = vec!["run", "scene.toml", "-o", "out", "--quiet", "--resume"];
+        let mut all = vec!["run", "scene.toml", "-o", "out", "--quiet", "--resume", "--no-movie"];
         all.extend(short);
         all.extend(extra);
         all

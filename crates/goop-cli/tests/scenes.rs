@@ -148,7 +148,7 @@ fn every_built_in_scene_runs_and_moves_as_it_should() {
 fn faults_of(name: &str, folder: &Path) -> Vec<String> {
     let run = folder.join(name);
     let mut command = Command::new(env!("CARGO_BIN_EXE_goop"));
-    command.args(["run", name, "--json", "--quiet", "--format", "none", "--threads", "1", "-o"]).arg(&run);
+    command.args(["run", name, "--json", "--quiet", "--no-movie", "--threads", "1", "-o"]).arg(&run);
     let out = command.output().unwrap();
     let (text, error) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     let json: Value = text.lines().last().and_then(|l| serde_json::from_str(l).ok()).unwrap_or_default();

@@ -93,6 +93,9 @@ pub struct Timing {
     pub wall_seconds: f64,
     /// The part spent on writing files (s).
     pub output_seconds: f64,
+    /// From the end of the simulation to the end of the movie (s), not in `wall_seconds`.
+    #[serde(default)]
+    pub movie_seconds: f64,
     /// Simulated (s).
     pub sim_seconds: f64,
     /// Wall clock per simulated second.

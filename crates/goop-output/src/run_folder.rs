@@ -109,7 +109,7 @@ fn foreign_entry(folder: &Path) -> io::Result<Option<String>> {
 }
 
 fn remove_old_results(folder: &Path) -> io::Result<()> {
-    for name in ["stats.csv", "probes.csv", TIMING] {
+    for name in ["stats.csv", "probes.csv", "movie.mp4", TIMING] {
         remove_if_there(&folder.join(name))?;
     }
     for name in ["stats.csv", "probes.csv", TIMING, MANIFEST] {
