@@ -96,7 +96,8 @@ impl Composer<'_> {
                 };
                 for (edges, width) in [(&prepared.skin.edges, width), (&look.segments, 2.0 * width)] {
                     for &[a, b] in edges.iter() {
-                        mesh.lines.push(Line { ends: [x[a as usize], x[b as usize]], color: ink(a), width });
+                        let ends = [x[a as usize], x[b as usize]];
+                        mesh.lines.push(Line { ends, color: ink(a), width, lead: 0.003 });
                     }
                 }
             }
@@ -156,8 +157,10 @@ impl Composer<'_> {
                 skin.draw(mesh, &x, |_| Vec3::ONE, paper);
             }
             let width = (0.8 * self.settings.height as f32 / 720.0).max(0.6);
-            for &[a, b] in &skin.edges {
-                mesh.lines.push(Line { ends: [x[a as usize], x[b as usize]], color: Vec3::splat(0.42), width });
+            let wires = if look.wires.is_empty() { &skin.edges } else { &look.wires };
+            for &[a, b] in wires.iter().filter(|w| w.iter().all(|&v| (v as usize) < x.len())) {
+                let ends = [x[a as usize], x[b as usize]];
+                mesh.lines.push(Line { ends, color: Vec3::splat(0.3), width, lead: 0.0008 });
             }
             return;
         }
@@ -181,7 +184,7 @@ impl Composer<'_> {
             for k in 0..=10 {
                 let s = k as f32 / 5.0 - 1.0;
                 for ends in [[at(s, -1.0), at(s, 1.0)], [at(-1.0, s), at(1.0, s)]] {
-                    mesh.lines.push(Line { ends, color: Vec3::splat(0.62), width: 0.7 });
+                    mesh.lines.push(Line { ends, color: Vec3::splat(0.62), width: 0.7, lead: 0.0 });
                 }
             }
             return;
@@ -246,6 +249,17 @@ impl Composer<'_> {
             let material = mesh.material(material);
             mesh.arrow(from, to, self.pixels(from, pixels), color, material);
         }
+    }
+
+    /// Whether an arrow ends inside the picture, or starts outside anyway.
+    pub fn ends_inside(&self, from: Vec3, vector: Vec3) -> bool {
+        let inside = |p: Vec3, margin: f32| {
+            let s = self.camera.project(p);
+            let (width, height) = (self.settings.width as f32, self.settings.height as f32);
+            let gap = margin * height;
+            s.z > 0.0 && s.x > gap && s.y > gap && s.x < width - gap && s.y < height - gap
+        };
+        !inside(from, 0.0) || inside(from + vector * (0.25 * self.size), 0.02)
     }
 
     /// A path as a thin tube.

@@ -78,6 +78,9 @@ pub struct Line {
     pub color: Vec3,
     /// Width (px).
     pub width: f32,
+    /// Share of its distance by which something must be nearer to hide it: enough that
+    /// the surface it lies on does not.
+    pub lead: f32,
 }
 
 /// All of it.

@@ -51,11 +51,21 @@ impl Renderer {
                 if time > 0.0 { (center(b) - center(a)) / time } else { DVec3::ZERO }
             };
             let fastest = shown.iter().map(|&i| velocity(i).length()).filter(|v| v.is_finite()).fold(0.0, f64::max);
-            for &i in shown.iter().filter(|_| fastest > 0.0) {
+            if fastest <= 0.0 {
+                continue;
+            }
+            let share = |i: usize| (velocity(i) / fastest).as_vec3();
+            // All to one scale, and short enough that none leaves the picture.
+            let mut scale = 0.8;
+            while scale > 0.05
+                && !shown.iter().all(|&i| shot.composer.ends_inside(center(i).as_vec3(), share(i) * scale))
+            {
+                scale *= 0.8;
+            }
+            for &i in shown {
                 let at = center(i).as_vec3();
-                let share = (velocity(i) / fastest).as_vec3();
                 shot.composer.dot(mesh, at, 4.5, PATH, Material::SIGN);
-                shot.composer.arrow(mesh, at, share * 0.8, 2.2, color::linear_bytes(ARROW), Material::SIGN);
+                shot.composer.arrow(mesh, at, share(i) * scale, 2.2, color::linear_bytes(ARROW), Material::SIGN);
             }
         }
     }
