@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout)]
 
 use goop::frame::{BodyFrame, Frame};
+use goop_output::Movie;
 use goop_output::render::{BodyLook, Motion, Renderer, SceneLook, Settings, Style};
 use std::time::Instant;
 
@@ -74,5 +75,12 @@ fn main() {
         let Ok(mut renderer) = Renderer::new(&look(), &settings) else { continue };
         renderer.frame_camera(&motion);
         time(name, |i| assert!(renderer.draw(&frames[i]).is_ok()));
+    }
+    let path = std::env::temp_dir().join("goop-render-bench.mp4");
+    let Ok(mut renderer) = Renderer::new(&look(), &Settings::default()) else { return };
+    renderer.frame_camera(&motion);
+    let pictures: Vec<_> = frames.iter().filter_map(|f| renderer.draw(f).ok()).collect();
+    if let Ok(mut movie) = Movie::create(&path, 1280, 720, 24.0) {
+        time("encoding a movie", |i| assert!(movie.add(&pictures[i]).is_ok()));
     }
 }

@@ -21,10 +21,10 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Largest side (px) that level 5.2 of H.264 and so every player takes.
-const LARGEST: u32 = 4096;
-/// Coarsest and finest steps of the encoder: pale gradients show bands beyond 30.
-const QUALITY: (u8, u8) = (14, 28);
+/// Largest sides (px) that the encoder takes, either way round.
+const LARGEST: [u32; 2] = [3840, 2160];
+/// Step of the quantiser: finer than players need, since pale gradients soon show bands.
+const QUANTISER: u8 = 18;
 
 /// A movie being made.
 pub struct Movie {
@@ -64,16 +64,16 @@ impl Movie {
             return Err(fault(format!("{fps} frames a second cannot be shown"), "give 0.01 to 1000, say 24"));
         }
         let (width, height) = (width & !1, height & !1);
-        if width < 16 || height < 16 || width > LARGEST || height > LARGEST {
+        if width.min(height) < 16 || width.max(height) > LARGEST[0] || width.min(height) > LARGEST[1] {
             let cause = format!("{width} x {height} pixels do not suit H.264");
-            return Err(fault(cause, "give 16 to 4096 pixels a side, or take PNG frames"));
+            return Err(fault(cause, "give at least 16 a side and at most 3840 x 2160, or take PNG frames"));
         }
         let config = EncoderConfig::new()
-            .usage_type(UsageType::ScreenContentRealTime)
+            .usage_type(UsageType::CameraVideoRealTime)
             .rate_control_mode(RateControlMode::Quality)
             .bitrate(BitRate::from_bps(bits_a_second(width, height, fps)))
             .max_frame_rate(FrameRate::from_hz(fps.clamp(1.0, 60.0) as f32))
-            .qp(QpRange::new(QUALITY.0, QUALITY.1))
+            .qp(QpRange::new(QUANTISER, QUANTISER))
             .complexity(Complexity::High)
             .skip_frames(false)
             .scene_change_detect(false)
@@ -83,8 +83,9 @@ impl Movie {
             .intra_frame_period(IntraFramePeriod::from_num_frames((2.0 * fps).clamp(1.0, 250.0) as u32))
             .num_threads(1)
             .vui(VuiConfig::bt709());
-        let encoder = Encoder::with_api_config(OpenH264API::from_source(), config)
+        let mut encoder = Encoder::with_api_config(OpenH264API::from_source(), config)
             .map_err(|cause| fault(cause.to_string(), "take PNG frames instead"))?;
+        hush(&mut encoder);
         let file = Shared::default();
         let muxer = MuxerBuilder::new(file.clone())
             .video(VideoCodec::H264, width, height, fps)
@@ -159,6 +160,18 @@ impl Movie {
     }
 }
 
+/// Keeps the encoder from writing to standard error, which it otherwise does before its
+/// first picture to say that a constant quality cannot keep to a bit rate.
+fn hush(encoder: &mut Encoder) {
+    const TRACE_LEVEL: i32 = 25; // ENCODER_OPTION_TRACE_LEVEL of codec_api.h
+    let mut quiet: i32 = 0;
+    // SAFETY: the encoder takes this option before it is initialised, copies the number
+    // behind the pointer during the call and keeps no pointer.
+    unsafe {
+        encoder.raw_api().set_option(TRACE_LEVEL as _, (&raw mut quiet).cast());
+    }
+}
+
 /// Generous for renders: a tenth of a bit a pixel.
 fn bits_a_second(width: u32, height: u32, fps: f64) -> u32 {
     (0.12 * f64::from(width) * f64::from(height) * fps).clamp(1e6, 6e7) as u32
@@ -177,7 +190,7 @@ mod tests {
     fn picture(width: u32, height: u32, frame: u32) -> Image {
         let pixels = (0..width * height).flat_map(|i| {
             let (x, y) = (i % width, i / width);
-            if (x / 8 + frame) % 5 == 0 {
+            if (x / 8 + frame).is_multiple_of(5) {
                 [200, 60, 30]
             } else {
                 [(x * 255 / width) as u8, (y * 255 / height) as u8, 128]

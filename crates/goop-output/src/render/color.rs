@@ -1,7 +1,8 @@
 //! Colours: linear light inside, sRGB at the edges.
 //!
 //! Bodies take the colours of Okabe and Ito, a little less harsh, which colour-blind eyes tell apart;
-//! scales run along viridis, dark to bright, which also survives a grey printer.
+//! scales run from pale over orange to dark purple, ever darker, which leaves shading
+//! visible at rest and survives a grey printer.
 
 use glam::Vec3;
 use std::sync::LazyLock;
@@ -17,17 +18,17 @@ const BODIES: [[u8; 3]; 7] = [
     [0x86, 0x86, 0x8E],
 ];
 
-/// Viridis at equal distances (sRGB).
+/// The scale at equal distances (sRGB).
 const SCALE: [[u8; 3]; 9] = [
-    [0x44, 0x01, 0x54],
-    [0x47, 0x2D, 0x7B],
-    [0x3B, 0x52, 0x8B],
-    [0x2C, 0x72, 0x8E],
-    [0x21, 0x91, 0x8C],
-    [0x28, 0xAE, 0x80],
-    [0x5E, 0xC9, 0x62],
-    [0xAD, 0xDC, 0x30],
-    [0xFD, 0xE7, 0x25],
+    [0xEF, 0xEC, 0xE2],
+    [0xFA, 0xE1, 0xA4],
+    [0xFD, 0xC4, 0x6C],
+    [0xFA, 0x99, 0x52],
+    [0xEC, 0x6A, 0x40],
+    [0xD0, 0x3F, 0x3A],
+    [0xA4, 0x21, 0x4A],
+    [0x70, 0x14, 0x52],
+    [0x3F, 0x0E, 0x48],
 ];
 
 /// Steps of the table from linear light to bytes.

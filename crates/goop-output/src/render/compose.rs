@@ -96,7 +96,8 @@ impl Composer<'_> {
                 };
                 for (edges, width) in [(&prepared.skin.edges, width), (&look.segments, 2.0 * width)] {
                     for &[a, b] in edges.iter() {
-                        mesh.lines.push(Line { ends: [x[a as usize], x[b as usize]], color: ink(a), width });
+                        let ends = [x[a as usize], x[b as usize]];
+                        mesh.lines.push(Line { ends, color: ink(a), width, lead: 0.003 });
                     }
                 }
             }
@@ -114,9 +115,16 @@ impl Composer<'_> {
         material: u32,
     ) {
         for chain in &prepared.chains {
-            let points: Vec<Vec3> = chain.nodes.iter().map(|&n| x[n as usize]).collect();
+            let nodes: Vec<Vec3> = chain.nodes.iter().map(|&n| x[n as usize]).collect();
+            let finer = tube::smooth(&nodes, chain.closed);
+            let points: Vec<Vec3> = finer.iter().map(|f| f.0).collect();
             let radius = |i: usize| look.radius.max(self.pixels(points[i], 2.0));
-            tube::draw(mesh, &points, chain.closed, radius, |i| color(chain.nodes[i]), material);
+            let mixed = |i: usize| {
+                let place = finer[i].1;
+                let node = |k: usize| color(chain.nodes[k % chain.nodes.len()]);
+                node(place as usize).lerp(node(place.ceil() as usize), place.fract())
+            };
+            tube::draw(mesh, &points, chain.closed, radius, mixed, material);
         }
     }
 
@@ -149,8 +157,10 @@ impl Composer<'_> {
                 skin.draw(mesh, &x, |_| Vec3::ONE, paper);
             }
             let width = (0.8 * self.settings.height as f32 / 720.0).max(0.6);
-            for &[a, b] in &skin.edges {
-                mesh.lines.push(Line { ends: [x[a as usize], x[b as usize]], color: Vec3::splat(0.42), width });
+            let wires = if look.wires.is_empty() { &skin.edges } else { &look.wires };
+            for &[a, b] in wires.iter().filter(|w| w.iter().all(|&v| (v as usize) < x.len())) {
+                let ends = [x[a as usize], x[b as usize]];
+                mesh.lines.push(Line { ends, color: Vec3::splat(0.3), width, lead: 0.0008 });
             }
             return;
         }
@@ -174,7 +184,7 @@ impl Composer<'_> {
             for k in 0..=10 {
                 let s = k as f32 / 5.0 - 1.0;
                 for ends in [[at(s, -1.0), at(s, 1.0)], [at(-1.0, s), at(1.0, s)]] {
-                    mesh.lines.push(Line { ends, color: Vec3::splat(0.62), width: 0.7 });
+                    mesh.lines.push(Line { ends, color: Vec3::splat(0.62), width: 0.7, lead: 0.0 });
                 }
             }
             return;
@@ -189,30 +199,30 @@ impl Composer<'_> {
     /// Pins, contacts and velocities of a frame, and the caller's arrows.
     pub fn marks(&self, mesh: &mut Mesh, frame: &Frame, arrows: &[Arrow]) {
         let show = &self.settings.show;
-        let material = mesh.material(Material::INK);
-        let mut dot = |p: [f32; 3], size: f32, color: Vec3| {
-            let p = Vec3::from(p);
-            if p.is_finite() {
-                mesh.ball(p, self.pixels(p, size), color, material, 2);
-            }
-        };
         for body in frame.bodies.iter().filter(|_| show.pins) {
             for &n in &body.pinned {
                 if let Some(&p) = body.positions.get(n as usize) {
-                    dot(p, 5.5, Vec3::splat(0.035));
+                    self.dot(mesh, Vec3::from(p), 5.5, Vec3::splat(0.035), Material::INK);
                 }
             }
         }
         for &(body, node) in frame.contacts.iter().filter(|_| show.contacts) {
             if let Some(&p) = frame.bodies.get(body as usize).and_then(|b| b.positions.get(node as usize)) {
-                dot(p, 4.0, color::linear_bytes([0xD5, 0x3E, 0x00]));
+                self.dot(mesh, Vec3::from(p), 3.2, color::linear_bytes([0xD5, 0x3E, 0x00]), Material::INK);
             }
         }
         if show.velocities && self.greatest_speed > 0.0 {
             for body in &frame.bodies {
                 let step = body.positions.len().div_ceil(MOST_ARROWS).max(1);
                 for (&p, &v) in body.positions.iter().zip(&body.velocities).step_by(step) {
-                    self.arrow(mesh, Vec3::from(p), Vec3::from(v) / self.greatest_speed, 1.6, Vec3::splat(0.03));
+                    self.arrow(
+                        mesh,
+                        Vec3::from(p),
+                        Vec3::from(v) / self.greatest_speed,
+                        1.6,
+                        Vec3::splat(0.03),
+                        Material::INK,
+                    );
                 }
             }
         }
@@ -220,23 +230,41 @@ impl Composer<'_> {
             arrows.iter().map(|a| Vec3::from(a.vector).length()).filter(|l| l.is_finite()).fold(0.0, f32::max);
         for arrow in arrows.iter().filter(|_| longest > 0.0) {
             let color = color::linear_bytes([0xD5, 0x3E, 0x00]);
-            self.arrow(mesh, Vec3::from(arrow.at), Vec3::from(arrow.vector) / longest, 2.6, color);
+            self.arrow(mesh, Vec3::from(arrow.at), Vec3::from(arrow.vector) / longest, 2.6, color, Material::SIGN);
         }
     }
 
-    /// An arrow whose vector is measured in quarters of the scene.
-    pub fn arrow(&self, mesh: &mut Mesh, from: Vec3, vector: Vec3, pixels: f32, color: Vec3) {
+    /// A bead of this radius (px).
+    pub fn dot(&self, mesh: &mut Mesh, at: Vec3, pixels: f32, color: Vec3, material: Material) {
+        if at.is_finite() {
+            let material = mesh.material(material);
+            mesh.ball(at, self.pixels(at, pixels), color, material, 2);
+        }
+    }
+
+    /// An arrow whose vector is measured in quarters of the scene; none where it would be a speck.
+    pub fn arrow(&self, mesh: &mut Mesh, from: Vec3, vector: Vec3, pixels: f32, color: Vec3, material: Material) {
         let to = from + vector * (0.25 * self.size);
-        if from.is_finite() && to.is_finite() {
-            let material = mesh.material(Material::INK);
+        if from.is_finite() && to.is_finite() && from.distance(to) > self.pixels(from, 3.0 * pixels) {
+            let material = mesh.material(material);
             mesh.arrow(from, to, self.pixels(from, pixels), color, material);
         }
     }
 
+    /// Whether an arrow ends inside the picture, or starts outside anyway.
+    pub fn ends_inside(&self, from: Vec3, vector: Vec3) -> bool {
+        let inside = |p: Vec3, margin: f32| {
+            let s = self.camera.project(p);
+            let (width, height) = (self.settings.width as f32, self.settings.height as f32);
+            let gap = margin * height;
+            s.z > 0.0 && s.x > gap && s.y > gap && s.x < width - gap && s.y < height - gap
+        };
+        !inside(from, 0.0) || inside(from + vector * (0.25 * self.size), 0.02)
+    }
+
     /// A path as a thin tube.
-    #[allow(dead_code)]
     pub fn path(&self, mesh: &mut Mesh, points: &[Vec3], color: Vec3) {
-        let material = mesh.material(Material::INK);
+        let material = mesh.material(Material::SIGN);
         tube::draw(mesh, points, false, |i| self.pixels(points[i], 1.6), |_| color, material);
     }
 }

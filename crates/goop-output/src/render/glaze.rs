@@ -1,6 +1,7 @@
 //! What one sees through: laid over the finished pixels of a tile.
 
-use super::raster::{Samples, Sides, TILE, range};
+use super::raster::{Samples, TILE};
+use super::triangle::{Sides, range};
 use glam::Vec3;
 
 /// Lays one triangle over the colours of a tile. `points` are given from the tile's corner.

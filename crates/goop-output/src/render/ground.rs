@@ -122,6 +122,9 @@ impl GroundShadow {
             if c < 1e-3 {
                 return 0.0;
             }
+            if c > 0.999 {
+                return 1.0;
+            }
             covered = c;
             reach = self.spread * ch / c;
         }

@@ -36,7 +36,7 @@ fn fill(rows: &mut [f32], width: usize, top: f32, t: &[Corner; 3]) {
     let count = rows.len() / width;
     let [a, b, c] = t.map(|c| [c[0] - 0.5, c[1] - top - 0.5, c[2]]);
     let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
-    if !(area.abs() > 1e-9) {
+    if area.abs() <= 1e-9 || area.is_nan() {
         return;
     }
     // Height is a plane over the grid: h = a2 + p (x - ax) + q (y - ay).
@@ -68,7 +68,7 @@ fn fill(rows: &mut [f32], width: usize, top: f32, t: &[Corner; 3]) {
             }
         }
         let (first, last) = (left.ceil().max(0.0), right.floor().min(width as f32 - 1.0));
-        if !(first <= last) {
+        if first > last {
             continue;
         }
         let start = a[2] + q * (y as f32 - a[1]) - p * a[0];

@@ -9,9 +9,6 @@ use super::mesh::Line;
 use super::raster::{Samples, TILE};
 use glam::{Vec2, Vec3, Vec3Swizzles};
 
-/// A line wins over what is nearer by less than this share of its distance.
-const BEFORE: f32 = 1.004;
-
 /// Ends on the picture, cut where the line comes too near; none if it is all behind.
 pub fn clip(camera: &Camera, ends: [Vec3; 2]) -> Option<[Vec3; 2]> {
     let depth = ends.map(|p| (p - camera.eye).dot(camera.forward) - camera.near);
@@ -46,7 +43,7 @@ pub fn draw<const N: usize>(line: &Line, ends: [Vec3; 2], samples: &Samples<N>, 
             if cover <= 0.0 {
                 continue;
             }
-            let depth = (ends[0].z + (ends[1].z - ends[0].z) * t) * BEFORE;
+            let depth = (ends[0].z + (ends[1].z - ends[0].z) * t) * (1.0 + line.lead);
             let cell = |v: f32| ((v + apron as f32).max(0.0) as usize).min(samples.side - 1);
             let there = &samples.depth[cell(nearest.y) * samples.side + cell(nearest.x)];
             let seen = there.iter().filter(|&&d| d <= depth).count() as f32 / N as f32;

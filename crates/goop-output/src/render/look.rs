@@ -40,6 +40,8 @@ pub struct ObstacleLook {
     pub positions: Vec<[f32; 3]>,
     /// Triangles between them, counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
+    /// Lines of its wireframe; when empty, all edges.
+    pub wires: Vec<[u32; 2]>,
     /// A container: drawn so that one sees through it.
     pub hollow: bool,
     /// The plane y = 0 in its own axes; the mesh is not looked at.

@@ -23,24 +23,33 @@ pub struct Material {
     pub alpha: f32,
     /// No light: the colour as it is. Casts no shadow either.
     pub flat: bool,
+    /// Drawn over all that is solid, however near: what says something about a body.
+    pub on_top: bool,
     /// Which way is out says nothing: light also comes through from behind.
     pub thin: bool,
 }
 
 impl Material {
     /// Rubber, plastic: bodies.
-    pub const BODY: Material = Material { gloss: 0.35, alpha: 1.0, flat: false, thin: false };
+    pub const BODY: Material = Material { gloss: 0.35, alpha: 1.0, flat: false, on_top: false, thin: false };
     /// Cloth, sheets.
     pub const SHEET: Material = Material { thin: true, ..Material::BODY };
     /// Plaster: obstacles.
     pub const PLASTER: Material = Material { gloss: 0.05, ..Material::BODY };
     /// Glass: containers.
-    pub const GLASS: Material = Material { gloss: 0.5, alpha: 0.07, flat: false, thin: true };
+    pub const GLASS: Material = Material { gloss: 0.5, alpha: 0.07, flat: false, on_top: false, thin: true };
     /// Matter: arrows, paths.
     pub const INK: Material = Material { gloss: 0.1, ..Material::BODY };
+    /// Arrows and paths that run through bodies and are seen all the same.
+    pub const SIGN: Material = Material { on_top: true, ..Material::INK };
 }
 
 impl Material {
+    /// Factor on 1/z when it is asked what is nearest.
+    pub fn nearness(&self) -> f32 {
+        if self.on_top { 1e3 } else { 1.0 }
+    }
+
     /// How much of itself one sees from this side: glass more where it is seen aslant.
     pub fn shown(&self, normal: Vec3, view: Vec3) -> f32 {
         if self.alpha >= 1.0 {
@@ -69,6 +78,9 @@ pub struct Line {
     pub color: Vec3,
     /// Width (px).
     pub width: f32,
+    /// Share of its distance by which something must be nearer to hide it: enough that
+    /// the surface it lies on does not.
+    pub lead: f32,
 }
 
 /// All of it.
@@ -108,7 +120,7 @@ impl Mesh {
     /// Whether a triangle stands in the light.
     pub fn casts(&self, triangle: &Triangle) -> bool {
         let material = &self.materials[triangle.material as usize];
-        material.alpha >= 1.0 && !material.flat
+        material.alpha >= 1.0 && !material.flat && !material.on_top
     }
 
     /// Box around all that casts a shadow.

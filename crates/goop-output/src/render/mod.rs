@@ -15,6 +15,7 @@ mod compose;
 mod glaze;
 mod ground;
 mod heights;
+mod hud;
 mod light;
 mod lines;
 mod look;
@@ -22,11 +23,17 @@ mod mesh;
 mod motion;
 mod obstacle;
 mod raster;
+mod scene;
 mod shadow;
 mod skin;
 mod stage;
+mod strobe;
+mod text;
+mod trace;
+mod triangle;
 mod tube;
 
+pub use hud::side_by_side;
 pub use look::{Arrow, Background, BodyLook, CameraLook, ColorBy, ObstacleLook, SceneLook, Settings, Show, Style};
 pub use motion::{Bounds, Motion};
 
@@ -140,6 +147,24 @@ impl Renderer {
         Ok(self.within(|| self.picture(frame, arrows)))
     }
 
+    /// Draws a frame by tracing up to `rays` rays a pixel (64 is fine): for stills. Wireframes
+    /// have no use for it and are drawn as ever.
+    pub fn still(&mut self, frame: &Frame, rays: u32) -> Result<Image, OutputError> {
+        if matches!(self.settings.style, Style::Wireframe { .. }) {
+            return self.draw(frame);
+        }
+        self.make_ready(frame)?;
+        Ok(self.within(|| {
+            let shot = self.shot(frame);
+            let mesh = self.compose(&shot, frame, &[]);
+            let stage = Stage::bare(mesh, shot.camera, shot.lights, shot.ground, &self.backdrop);
+            let size = shot.bounds.size();
+            let mut image = trace::draw(&stage, self.settings.width, self.settings.height, rays.clamp(1, 4096), size);
+            self.write_over(&mut image, &shot, frame);
+            image
+        }))
+    }
+
     fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.pool {
             Some(pool) => pool.install(work),
@@ -164,11 +189,28 @@ impl Renderer {
 
     fn picture(&self, frame: &Frame, arrows: &[Arrow]) -> Image {
         let shot = self.shot(frame);
+        let mut image = self.develop(self.compose(&shot, frame, arrows), &shot);
+        self.write_over(&mut image, &shot, frame);
+        image
+    }
+
+    fn compose(&self, shot: &Shot, frame: &Frame, arrows: &[Arrow]) -> Mesh {
         let mut mesh = Mesh::default();
-        self.add_bodies(&mut mesh, &shot, frame, 0.0);
-        self.add_obstacles(&mut mesh, &shot, frame);
+        self.add_bodies(&mut mesh, shot, frame, 0.0);
+        self.add_obstacles(&mut mesh, shot, frame);
         shot.composer.marks(&mut mesh, frame, arrows);
-        self.develop(mesh, &shot)
+        mesh
+    }
+
+    fn write_over(&self, image: &mut Image, shot: &Shot, frame: &Frame) {
+        let show = &self.settings.show;
+        if show.captions {
+            hud::captions(image, &shot.camera, frame, self.look.bodies.iter().map(|b| b.name.as_str()));
+        }
+        if show.hud {
+            hud::account(image, frame);
+        }
+        hud::legend(image, self.settings.color_by, shot.composer.color_top);
     }
 
     /// Camera, lights and ground of a frame.

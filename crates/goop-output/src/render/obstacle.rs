@@ -11,12 +11,12 @@ const AROUND: usize = 96;
 impl ObstacleLook {
     /// The look of a shape, in its own axes.
     pub fn of(shape: &ObstacleShape, hollow: bool) -> ObstacleLook {
-        let (positions, triangles) = match *shape {
-            ObstacleShape::Plane => (Vec::new(), Vec::new()),
+        let (positions, triangles, wires) = match *shape {
+            ObstacleShape::Plane => (Vec::new(), Vec::new(), Vec::new()),
             ObstacleShape::Sphere { radius } => revolved(&arc(0.0, radius, -0.5 * PI, 0.5 * PI, 48), false),
             ObstacleShape::Ellipsoid { radii } => {
-                let (ball, triangles) = revolved(&arc(0.0, 1.0, -0.5 * PI, 0.5 * PI, 48), false);
-                (ball.into_iter().map(|p| (Vec3::from(p) * radii.as_vec3()).into()).collect(), triangles)
+                let (ball, triangles, wires) = revolved(&arc(0.0, 1.0, -0.5 * PI, 0.5 * PI, 48), false);
+                (ball.into_iter().map(|p| (Vec3::from(p) * radii.as_vec3()).into()).collect(), triangles, wires)
             }
             ObstacleShape::Torus { radius, tube } => {
                 let ring: Vec<[f64; 2]> = (0..48)
@@ -39,11 +39,11 @@ impl ObstacleLook {
             }
             ObstacleShape::Box { size, round } => boxed(size, round),
         };
-        ObstacleLook { positions, triangles, hollow, plane: matches!(shape, ObstacleShape::Plane) }
+        ObstacleLook { positions, triangles, wires, hollow, plane: matches!(shape, ObstacleShape::Plane) }
     }
 }
 
-type Parts = (Vec<[f32; 3]>, Vec<[u32; 3]>);
+type Parts = (Vec<[f32; 3]>, Vec<[u32; 3]>, Vec<[u32; 2]>);
 
 /// Distances from the axis and heights along part of a circle about (0, middle).
 fn arc(middle: f64, radius: f64, from: f64, to: f64, steps: u32) -> Vec<[f64; 2]> {
@@ -77,7 +77,20 @@ fn revolved(profile: &[[f64; 2]], closed: bool) -> Parts {
         a != b && b != c && c != a
     };
     triangles.retain(whole);
-    (positions, triangles)
+    // Every fourth meridian and, of the circles, enough to see the shape.
+    let mut wires = Vec::new();
+    for i in 0..rows as u32 {
+        let next = if closed { (i + 1) % rows as u32 } else { i + 1 };
+        for k in 0..around {
+            if k % 4 == 0 && next < rows as u32 {
+                wires.push([i * around + k, next * around + k]);
+            }
+            if i % 4 == 0 || i + 1 == rows as u32 {
+                wires.push([i * around + k, i * around + (k + 1) % around]);
+            }
+        }
+    }
+    (positions, triangles, wires)
 }
 
 /// Six grids, finer towards the rounded edges; corners pushed out from the inner box.
@@ -85,7 +98,7 @@ fn boxed(size: DVec3, round: f64) -> Parts {
     let half = 0.5 * size;
     let inner = (half - round).max(DVec3::ZERO);
     let steps = if round > 0.0 { 8 } else { 1 };
-    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    let (mut positions, mut triangles, mut wires) = (Vec::new(), Vec::new(), Vec::new());
     for axis in 0..3 {
         for sign in [-1.0, 1.0] {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -110,6 +123,14 @@ fn boxed(size: DVec3, round: f64) -> Parts {
                 }
             }
             let n = us.len() as u32;
+            // Where the flat part ends.
+            let (near, far) = (steps, n - 1 - steps);
+            let corner = |i: u32, j: u32| first + j * n + i;
+            for (i, j, to) in
+                [(near, near, (far, near)), (far, near, (far, far)), (far, far, (near, far)), (near, far, (near, near))]
+            {
+                wires.push([corner(i, j), corner(to.0, to.1)]);
+            }
             for j in 0..vs.len() as u32 - 1 {
                 for i in 0..n - 1 {
                     let q = [
@@ -129,7 +150,7 @@ fn boxed(size: DVec3, round: f64) -> Parts {
         let [a, b, c] = t.map(|v| positions[v as usize]);
         a != b && b != c && c != a
     });
-    (positions, triangles)
+    (positions, triangles, wires)
 }
 
 #[cfg(test)]

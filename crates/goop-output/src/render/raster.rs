@@ -8,6 +8,7 @@
 use super::color;
 use super::mesh::{Triangle, Vertex};
 use super::stage::Stage;
+use super::triangle::{Sides, facing, range};
 use super::{glaze, lines};
 use crate::image::Image;
 use glam::Vec3;
@@ -259,7 +260,9 @@ impl<'a, const N: usize> Work<'a, N> {
     /// Puts a triangle into all samples where it is the nearest so far.
     fn cover(&self, samples: &mut Samples<N>, origin: [f32; 2], t: u32) {
         let shift = Vec3::new(origin[0] + 0.5, origin[1] + 0.5, 0.0);
-        let points = self.triangles[t as usize].corners.map(|v| self.screen[v as usize] - shift);
+        let triangle = &self.triangles[t as usize];
+        let nearer = Vec3::new(1.0, 1.0, self.stage.mesh.materials[triangle.material as usize].nearness());
+        let points = triangle.corners.map(|v| (self.screen[v as usize] - shift) * nearer);
         let Some(sides) = Sides::new(&points) else { return };
         let Some([x0, x1, y0, y1]) = range(&points, samples.side) else { return };
         let (least, most) = sides.depths(&points);
@@ -358,63 +361,7 @@ impl<'a, const N: usize> Work<'a, N> {
         let normal = (a.normal * w.x + b.normal * w.y + c.normal * w.z).normalize_or(Vec3::Y);
         let color = a.color * w.x + b.color * w.y + c.color * w.z;
         let view = (self.stage.camera.eye - position).normalize_or(Vec3::Y);
+        let normal = facing(normal, [a, b, c], view);
         (self.stage.surface(material, color, position, normal, view), material.shown(normal, view))
     }
-}
-
-/// A triangle's sides and depth as linear functions of column and row.
-pub struct Sides {
-    /// Side k is a x + b y + c, positive inside.
-    pub a: [f32; 3],
-    pub b: [f32; 3],
-    pub c: [f32; 3],
-    /// Slack per side, so that neighbours leave no gap.
-    pub eps: [f32; 3],
-    /// 1/z is p x + q y + r.
-    pub p: f32,
-    pub q: f32,
-    pub r: f32,
-}
-
-impl Sides {
-    /// None if the triangle is seen edge-on.
-    pub fn new(points: &[Vec3; 3]) -> Option<Sides> {
-        let [u, v, w] = *points;
-        let area = (v.x - u.x) * (w.y - u.y) - (v.y - u.y) * (w.x - u.x);
-        if !(area.abs() > 1e-8) {
-            return None;
-        }
-        let sign = area.signum();
-        let mut sides = Sides { a: [0.0; 3], b: [0.0; 3], c: [0.0; 3], eps: [0.0; 3], p: 0.0, q: 0.0, r: 0.0 };
-        for k in 0..3 {
-            let (s, e) = (points[k], points[(k + 1) % 3]);
-            sides.a[k] = sign * (s.y - e.y);
-            sides.b[k] = sign * (e.x - s.x);
-            sides.c[k] = -(sides.a[k] * s.x + sides.b[k] * s.y);
-            sides.eps[k] = 1e-4 * (sides.a[k].abs() + sides.b[k].abs());
-        }
-        sides.p = ((v.z - u.z) * (w.y - u.y) - (w.z - u.z) * (v.y - u.y)) / area;
-        sides.q = ((w.z - u.z) * (v.x - u.x) - (v.z - u.z) * (w.x - u.x)) / area;
-        sides.r = u.z - sides.p * u.x - sides.q * u.y;
-        Some(sides)
-    }
-
-    /// Least and greatest 1/z.
-    pub fn depths(&self, points: &[Vec3; 3]) -> (f32, f32) {
-        let z = points.map(|p| p.z);
-        (z[0].min(z[1]).min(z[2]), z[0].max(z[1]).max(z[2]))
-    }
-}
-
-/// Pixels of a square that a triangle may touch, given from the middle of its first pixel: columns, then rows.
-pub fn range(points: &[Vec3; 3], side: usize) -> Option<[usize; 4]> {
-    let low = points[0].min(points[1]).min(points[2]);
-    let high = points[0].max(points[1]).max(points[2]);
-    let most = side as f32 - 1.0;
-    if !(high.x >= -0.5 && high.y >= -0.5 && low.x <= most + 0.5 && low.y <= most + 0.5) {
-        return None;
-    }
-    let first = |v: f32| (v - 0.5).ceil().max(0.0) as usize;
-    let last = |v: f32| (v + 0.5).floor().min(most) as usize;
-    Some([first(low.x), last(high.x), first(low.y), last(high.y)])
 }

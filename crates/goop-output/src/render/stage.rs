@@ -133,14 +133,14 @@ impl<'a> Stage<'a> {
         self
     }
 
-    /// Colour of a surface seen at `position` along `view` (unit, towards the eye).
+    /// Colour of a surface seen at `position` along `view` (unit, towards the eye); its normal is on the side seen.
     pub fn surface(&self, material: &Material, color: Vec3, position: Vec3, normal: Vec3, view: Vec3) -> Vec3 {
         if material.flat {
             return color;
         }
-        let normal = if normal.dot(view) < 0.0 { -normal } else { normal };
         let facing = normal.dot(self.lights.key);
         let key = match &self.shadow {
+            _ if material.alpha < 1.0 || material.on_top => 1.0,
             Some(map) if facing > 0.0 => map.lit(position, normal),
             Some(map) if material.thin => map.lit(position, -normal),
             _ => 1.0,

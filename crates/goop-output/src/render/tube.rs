@@ -7,6 +7,8 @@ use super::mesh::Mesh;
 use glam::Vec3;
 use std::f32::consts::{FRAC_PI_2, TAU};
 
+/// Points drawn per segment; a chain with more nodes than the second number is smooth as it is.
+const FINER: (usize, usize) = (4, 4000);
 /// Sides of a tube.
 const SIDES: usize = 14;
 /// Rings of a round end.
@@ -56,6 +58,38 @@ pub fn chains(nodes: usize, segments: &[[u32; 2]]) -> Vec<Chain> {
         }
     }
     chains
+}
+
+/// Points on a smooth curve through the given ones (Catmull and Rom), and for each the
+/// place between the given ones.
+pub fn smooth(points: &[Vec3], closed: bool) -> Vec<(Vec3, f32)> {
+    let n = points.len();
+    if n < 3 || n > FINER.1 || points.iter().any(|p| !p.is_finite()) {
+        return points.iter().enumerate().map(|(i, &p)| (p, i as f32)).collect();
+    }
+    let at = |i: isize| match closed {
+        true => points[i.rem_euclid(n as isize) as usize],
+        // Beyond an end the curve goes straight on.
+        false if i < 0 => 2.0 * points[0] - points[1],
+        false if i >= n as isize => 2.0 * points[n - 1] - points[n - 2],
+        false => points[i as usize],
+    };
+    let mut finer = Vec::with_capacity(FINER.0 * n);
+    for i in 0..if closed { n } else { n - 1 } {
+        let k = i as isize;
+        let [a, b, c, d] = [at(k - 1), at(k), at(k + 1), at(k + 2)];
+        for step in 0..FINER.0 {
+            let t = step as f32 / FINER.0 as f32;
+            let (slope_b, slope_c) = (0.5 * (c - a), 0.5 * (d - b));
+            let p = b + t
+                * (slope_b + t * (3.0 * (c - b) - 2.0 * slope_b - slope_c + t * (2.0 * (b - c) + slope_b + slope_c)));
+            finer.push((p, i as f32 + t));
+        }
+    }
+    if !closed {
+        finer.push((points[n - 1], (n - 1) as f32));
+    }
+    finer
 }
 
 /// Adds a chain as a tube; `radius` (m) per point of the chain.
@@ -186,6 +220,21 @@ mod tests {
         assert_eq!((ring.len(), ring[0].nodes.len(), ring[0].closed), (1, 3, true));
         let fork = chains(4, &[[0, 1], [0, 2], [0, 3]]);
         assert_eq!(fork.len(), 3);
+    }
+
+    /// Catches a smooth curve that leaves its nodes or overshoots a straight line.
+    #[test]
+    fn a_smooth_curve_runs_through_its_nodes_and_keeps_straight_lines() {
+        let bent = [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Y];
+        for closed in [false, true] {
+            let finer = smooth(&bent, closed);
+            for (i, p) in bent.iter().enumerate() {
+                assert!(finer.iter().any(|(q, at)| q == p && *at == i as f32));
+            }
+            assert_eq!(finer.len(), if closed { 16 } else { 13 });
+        }
+        let line: Vec<Vec3> = (0..4).map(|i| Vec3::X * i as f32).collect();
+        assert!(smooth(&line, false).iter().all(|(p, at)| (p.x - at).abs() < 1e-6 && p.y == 0.0));
     }
 
     /// Catches normals that point inwards and rings of the wrong radius.
