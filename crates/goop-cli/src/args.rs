@@ -158,6 +158,12 @@ pub struct Render {
     /// Only these frames, as PNG, no movie
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub still: Option<Vec<usize>>,
+    /// Trace stills with this many rays a pixel: softer shadows, slower
+    #[arg(long, value_name = "RAYS", requires = "still", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub rays: Option<u32>,
+    /// One picture with these frames in it, the path of the centre and its velocity, no movie
+    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with = "still")]
+    pub strobe: Option<Vec<usize>>,
     /// No progress
     #[arg(short, long)]
     pub quiet: bool,

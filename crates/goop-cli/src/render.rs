@@ -47,17 +47,30 @@ pub fn render(args: &Render) -> Result<End> {
     };
     let (width, height) = args.size;
     let picture = Picture { width, height, look: args.look, color: args.color, hud: args.hud, captions: args.captions };
+    let asked = args.still.iter().chain(&args.strobe).flatten();
+    if let Some(frame) = asked.copied().find(|&frame| frame >= stored.cache.frames()) {
+        eprintln!("error: there is no frame {frame}: the run has {}", stored.cache.frames());
+        eprintln!("  = help: choose frames from 0 to {}", stored.cache.frames() - 1);
+        return Ok(End::Wrong);
+    }
+    if let Some(instants) = &args.strobe {
+        let path = args.output.clone().unwrap_or_else(|| args.folder.join("strobe.png"));
+        let frames = (0..stored.cache.frames()).map(|k| stored.frame(k)).collect::<Result<Vec<_>>>()?;
+        stored.renderer(picture)?.strobe(&frames, instants)?.write_png(&path)?;
+        println!("wrote {}", path.display());
+        return Ok(End::Done);
+    }
     if let Some(list) = &args.still {
         let out = args.output.clone().unwrap_or_else(|| args.folder.clone());
         goop_output::whole::make_folder(&out)?;
         let mut renderer = stored.renderer(picture)?;
         for &frame in list {
-            if frame >= stored.cache.frames() {
-                eprintln!("error: there is no frame {frame}: the run has {}", stored.cache.frames());
-                return Ok(End::Wrong);
-            }
             let path = out.join(format!("frame-{frame:04}.png"));
-            renderer.draw(&stored.frame(frame)?)?.write_png(&path)?;
+            let image = match args.rays {
+                Some(rays) => renderer.still(&stored.frame(frame)?, rays)?,
+                None => renderer.draw(&stored.frame(frame)?)?,
+            };
+            image.write_png(&path)?;
             println!("wrote {}", path.display());
         }
         return Ok(End::Done);
@@ -108,16 +121,11 @@ impl Stored {
             radius: body.rest.radius,
             ..BodyLook::default()
         });
-        let obstacles = self.scene.obstacle.iter().map(|entry| {
-            let obstacle = goop_scene::build::obstacle(entry);
-            let (positions, triangles) = obstacle.shape.outline();
-            ObstacleLook {
-                positions: positions.iter().map(|p| p.as_vec3().to_array()).collect(),
-                triangles,
-                hollow: entry.hollow,
-                plane: obstacle.shape == goop::contact::ObstacleShape::Plane,
-            }
-        });
+        let obstacles = self
+            .scene
+            .obstacle
+            .iter()
+            .map(|entry| ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow));
         SceneLook {
             bodies: bodies.collect(),
             obstacles: obstacles.collect(),
