@@ -270,6 +270,12 @@ impl Names {
             let hint =
                 format!("letters, digits, - and _, at most {MAX_NAME}; for example `{}`", table.key("name").line);
             table.fault("name", message, hint);
+        } else if name == "all" && self.what == "body" {
+            table.fault(
+                "name",
+                "a body cannot be named \"all\"",
+                "stats.csv calls the whole scene so; choose another name",
+            );
         } else if self.taken.contains(&name) {
             let message = format!("two {} tables have the name \"{name}\"", self.what);
             table.fault("name", message, "names are unique; rename one of them");

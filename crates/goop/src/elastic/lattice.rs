@@ -149,6 +149,13 @@ fn from_card(shape: &Shape, material: &MaterialField) -> Springs {
                 shortest = shortest.min(solid_cell(&cell, material, &time, rest, &mut gather));
             }
             limits.push(poisson_limit("block", "1/4", material.card.poisson));
+            let thinnest = grid.counts.iter().min().copied().unwrap_or(2);
+            if thinnest < 4 {
+                let excess = if thinnest == 2 { 45 } else { 19 };
+                limits.push(format!(
+                    "with {thinnest} nodes across, a lattice bends about {excess} % too stiffly; 5 or more are close"
+                ));
+            }
             if shortest < 0.999 {
                 limits.push(format!(
                     "cells are far from cubes: shear stiffness falls to {:.0} % in the longest; use node counts that make cells nearly cubic",
