@@ -105,7 +105,8 @@ fn best_and_median(mut runs: Vec<f64>) -> [f64; 2] {
 fn measure(name: &str, case: &Case, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
     let chunks = Chunks::new(case.nodes());
     let line = |kernel: &str, seconds: [f64; 2], bytes: usize, iterations: usize| {
-        let bandwidth = limits::bandwidth(bytes, chunks.count());
+        // Iterations go over the same memory again and again.
+        let bandwidth = limits::bandwidth(bytes / iterations.max(1), chunks.count());
         let (body, kernel, nodes) = (name.into(), kernel.into(), case.nodes());
         Line { body, kernel, nodes, seconds, bytes, bandwidth, iterations, roots: 0.0 }
     };
