@@ -23,6 +23,8 @@ pub trait Lanes: Copy {
     /// 1 / max(self, least)
     fn inverse(self, least: f64) -> Self;
     fn root(self) -> Self;
+    /// Asks for a line of memory that will be read soon.
+    fn fetch(from: &[f64], at: usize);
     /// From vectors one after another to all first components, all second, all third.
     fn components(vectors: [Self; 3]) -> [Self; 3];
     /// Every number three times, as factors of vectors one after another.
@@ -121,6 +123,9 @@ impl Lanes for [f64; WIDE] {
     }
 
     #[inline(always)]
+    fn fetch(_: &[f64], _: usize) {}
+
+    #[inline(always)]
     fn components([a, b, c]: [Self; 3]) -> [Self; 3] {
         [[a[0], a[3], b[2], c[1]], [a[1], b[0], b[3], c[2]], [a[2], b[1], c[0], c[3]]]
     }
@@ -201,6 +206,12 @@ pub mod avx2 {
         #[inline(always)]
         fn root(self) -> Self {
             Self(unsafe { _mm256_sqrt_pd(self.0) })
+        }
+
+        #[inline(always)]
+        fn fetch(from: &[f64], at: usize) {
+            // A prefetch beyond the end does nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(at).cast()) }
         }
 
         #[inline(always)]

@@ -4,7 +4,7 @@
 //! cargo bench -p goop --bench kernels                 a table, under two minutes
 //! cargo bench -p goop --bench kernels -- --json       the same, and one line of JSON
 //! cargo bench -p goop --bench kernels -- --quick      up to 10⁵ nodes
-//! cargo bench -p goop --bench kernels -- forces step  kernels with these words in their names
+//! cargo bench -p goop --bench kernels -- 100 forces   cubes with this side, kernels with this word in their names
 //! cargo bench -p goop --bench kernels -- --divan      the same kernels under divan
 //! ```
 //! `RAYON_NUM_THREADS` sets the threads. Bodies are cubes of n³ nodes with their
@@ -105,7 +105,8 @@ fn best_and_median(mut runs: Vec<f64>) -> [f64; 2] {
 fn measure(name: &str, case: &Case, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
     let chunks = Chunks::new(case.nodes());
     let line = |kernel: &str, seconds: [f64; 2], bytes: usize, iterations: usize| {
-        let bandwidth = limits::bandwidth(bytes, chunks.count());
+        // Iterations go over the same memory again and again.
+        let bandwidth = limits::bandwidth(bytes / iterations.max(1), chunks.count());
         let (body, kernel, nodes) = (name.into(), kernel.into(), case.nodes());
         Line { body, kernel, nodes, seconds, bytes, bandwidth, iterations, roots: 0.0 }
     };
@@ -226,15 +227,22 @@ fn main() {
         println!("{}", peak_memory().unwrap_or(0));
         return;
     }
-    let sides: &[usize] = if has("--quick") { &[10, 22, 46] } else { &[10, 22, 46, 100] };
-    let words: Vec<&String> = args.iter().filter(|a| !a.starts_with('-')).collect();
+    let (numbers, words): (Vec<&String>, Vec<&String>) =
+        args.iter().filter(|a| !a.starts_with('-')).partition(|a| a.parse::<usize>().is_ok());
+    let mut sides: Vec<usize> = numbers.iter().filter_map(|a| a.parse().ok()).filter(|&n| n > 1).collect();
+    let chosen = !sides.is_empty();
+    if !chosen {
+        sides = if has("--quick") { vec![10, 22, 46] } else { vec![10, 22, 46, 100] };
+    }
     let wanted = |kernel: &str| words.is_empty() || words.iter().any(|w| kernel.contains(w.as_str()));
     let mut lines = Vec::new();
     println!("{} threads", rayon::current_num_threads());
-    for &side in sides {
+    for &side in &sides {
         lines.extend(table::print(measure("cube", &Case::cube(side), wanted)));
     }
-    lines.extend(table::print(measure("sheet", &Case::sheet(316), wanted)));
+    if !chosen {
+        lines.extend(table::print(measure("sheet", &Case::sheet(316), wanted)));
+    }
     let largest = sides[sides.len() - 1];
     let memory = if wanted("implicit step") { memory_of_implicit_step(largest).unwrap_or(0) } else { 0 };
     println!("\npeak memory of an implicit step of {} nodes: {:.2} GB", largest.pow(3), memory as f64 * 1e-9);

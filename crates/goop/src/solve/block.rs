@@ -18,6 +18,10 @@ use crate::parallel::{Chunks, Disjoint};
 use glam::{DMat3, DVec3};
 use std::ops::Range;
 
+/// Numbers between asking for one and using it: one stream of memory is more than the
+/// processor foresees well by itself.
+const AHEAD: usize = 512;
+
 /// Block-sparse symmetric matrix with a full diagonal.
 #[derive(Clone, Debug)]
 pub struct BlockMatrix {
@@ -211,6 +215,7 @@ impl BlockMatrix {
             }
             add_products(&mut sums, lanes(&self.diagonal, row), &own);
             for p in inside.clone() {
+                L::fetch(&self.values, 9 * p + AHEAD);
                 let (block, column): ([L; 3], _) = (lanes(&self.values, p), self.columns[p] as usize);
                 add_products(&mut sums, block, &x[column]);
                 let to = &mut y[column - first];
