@@ -83,6 +83,7 @@ fn warnings(opened: &Opened) -> Vec<String> {
 fn headline(body: &Body) -> String {
     let how = match (body.axes.coordinates, body.axes.integrator) {
         (Coordinates::Rigid, _) => "rigid",
+        (Coordinates::Framed, _) | (_, Integrator::SemiImplicit) => "a rigid frame with displacement, factored once",
         (_, Integrator::ExplicitDiagonal) => "springs, explicit with drag on the diagonal",
         (_, Integrator::ExplicitTaylor) => "springs, explicit as in Chang 5.1",
         (_, Integrator::SymplecticEuler) => "springs, symplectic Euler",

@@ -15,7 +15,7 @@ use goop::ledger::Row;
 use std::path::Path;
 
 /// Columns of `stats.csv`.
-pub const STATS_COLUMNS: [&str; 28] = [
+pub const STATS_COLUMNS: [&str; 30] = [
     "frame",
     "time",
     "body",
@@ -27,6 +27,8 @@ pub const STATS_COLUMNS: [&str; 28] = [
     "drag",
     "friction",
     "impact",
+    "flow",
+    "fracture",
     "scheme",
     "pin_work",
     "load_work",
@@ -95,6 +97,8 @@ fn stats_row(frame: &Frame, body: &str, row: &Row) -> String {
         row.drag,
         row.friction,
         row.impact,
+        row.flow,
+        row.fracture,
         row.scheme,
         row.pin_work,
         row.load_work,

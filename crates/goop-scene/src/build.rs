@@ -174,6 +174,7 @@ pub fn card(m: &scene::Material) -> Material {
         damping: m.damping,
         drag: m.drag,
         friction: m.friction,
+        ..Material::default()
     }
 }
 

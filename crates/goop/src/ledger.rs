@@ -4,7 +4,7 @@
 //! kinetic + elastic + gravitational + contact                     stored      [J]
 //!   = what it was at t = 0
 //!   + work of pins, loads, wind and moving obstacles               came in
-//!   - damping - friction - impact - drag - scheme                  went out
+//!   - damping - friction - impact - drag - flow - fracture - scheme  went out
 //!   + residue                                                      what does not close
 //! ```
 //! Each term is summed from the forces that did it. The scheme's own dissipation
@@ -35,6 +35,10 @@ pub struct Row {
     pub friction: f64,
     /// Lost in impacts: contact dampers and projection onto obstacles (J).
     pub impact: f64,
+    /// Lost to flow of the rest shape (J).
+    pub flow: f64,
+    /// Lost with what broke (J).
+    pub fracture: f64,
     /// Lost (or, negative, won) by the integrator itself (J).
     pub scheme: f64,
     /// Work of pins (J).
@@ -74,6 +78,8 @@ impl Row {
             + self.drag
             + self.friction
             + self.impact
+            + self.flow
+            + self.fracture
             + self.scheme
     }
 
@@ -88,6 +94,8 @@ impl Row {
         self.drag += other.drag;
         self.friction += other.friction;
         self.impact += other.impact;
+        self.flow += other.flow;
+        self.fracture += other.fracture;
         self.scheme += other.scheme;
         self.pin_work += other.pin_work;
         self.load_work += other.load_work;

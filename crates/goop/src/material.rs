@@ -23,6 +23,15 @@ pub struct Material {
     pub drag: f64,
     /// Coulomb friction against obstacles.
     pub friction: f64,
+    /// Strain that the body takes without flowing; 0 flows under any.
+    pub yield_strain: f64,
+    /// Rate at which strain beyond `yield_strain` goes into the rest shape (1/s); 0 never,
+    /// infinite at once.
+    pub flow: f64,
+    /// Strain of the rest shape, against the one it had at first, at which flow ends.
+    pub flow_limit: f64,
+    /// Stretch of a grid edge, relative to its rest length, at which it breaks.
+    pub tear: f64,
 }
 
 impl Default for Material {
@@ -37,11 +46,25 @@ impl Default for Material {
             damping: 0.05,
             drag: 0.0,
             friction: 0.3,
+            yield_strain: f64::INFINITY,
+            flow: 0.0,
+            flow_limit: f64::INFINITY,
+            tear: f64::INFINITY,
         }
     }
 }
 
 impl Material {
+    /// Whether its rest shape may change.
+    pub fn flows(&self) -> bool {
+        self.flow > 0.0 && self.yield_strain.is_finite()
+    }
+
+    /// Whether it may break.
+    pub fn tears(&self) -> bool {
+        self.tear.is_finite()
+    }
+
     /// Time constant of stiffness-proportional damping (s) for a body of this size (m).
     pub fn damping_time(&self, size: f64) -> f64 {
         2.0 * self.damping * size / (std::f64::consts::PI * (self.young / self.density).sqrt())
@@ -66,6 +89,25 @@ pub struct Raw {
     pub shear: f64,
     /// Bend stencil on |x₋ - 2x + x₊| (N/m).
     pub bend: f64,
+}
+
+/// Weights of the published energies of elasticity theory, per arc length, area or
+/// volume at rest, so that they survive a change of resolution. Over the unit interval,
+/// square or cube of the papers, with sides a_i, w_j = ŵ_j Πa_i / Πa_i^(2 j_i).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Weights {
+    /// Hybrid: of the displacement itself, ŵ₀₀.
+    pub zero: f64,
+    /// First derivatives along each axis: hybrid ŵ₁₀, ŵ₀₁, ŵ₀₀₁; primal w¹₁₁, w¹₂₂, w¹₃₃; stretch of a curve.
+    pub first: [f64; 3],
+    /// Primal: off-diagonal metric w¹₁₂, w¹₁₃, w¹₂₃.
+    pub shear: [f64; 3],
+    /// Second derivatives along each axis: hybrid ŵ₂₀, ŵ₀₂, ŵ₀₀₂; primal w²₁₁, w²₂₂; bending of a curve.
+    pub second: [f64; 3],
+    /// Mixed second derivatives 12, 13, 23: hybrid ŵ₁₁; primal w²₁₂.
+    pub mixed: [f64; 3],
+    /// Primal curve: torsion.
+    pub twist: f64,
 }
 
 /// A value that may differ from node to node.
@@ -124,6 +166,10 @@ pub struct MaterialField {
     pub raw: Option<Raw>,
     /// Raw spring constant by node (N/m).
     pub raw_k: PerNode,
+    /// Published weights instead of young and poisson, for metric and spline energies.
+    pub weights: Option<Weights>,
+    /// Factor of the weights by node.
+    pub weight_scale: PerNode,
 }
 
 impl MaterialField {
@@ -137,6 +183,8 @@ impl MaterialField {
             damping: PerNode::Uniform(card.damping),
             raw: None,
             raw_k: PerNode::Uniform(0.0),
+            weights: None,
+            weight_scale: PerNode::Uniform(1.0),
         }
     }
 

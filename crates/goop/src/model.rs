@@ -19,6 +19,12 @@ pub enum ElasticityKind {
     None,
     /// Springs.
     Springs,
+    /// Metric and curvature tensors; forces are the exact gradient.
+    Metric,
+    /// The same as GO prints it: eq 9-23, secant stiffness.
+    Published,
+    /// Controlled-continuity spline of the displacement from the rest shape.
+    Spline,
 }
 
 /// Axis 2: what the unknowns are.
@@ -28,6 +34,8 @@ pub enum Coordinates {
     Nodal,
     /// Centre, orientation and their momenta.
     Rigid,
+    /// A rigid frame and the displacement of every node from the rest shape in it.
+    Framed,
 }
 
 /// Axis 3: how time advances.
@@ -45,6 +53,8 @@ pub enum Integrator {
     ImplicitMidpoint,
     /// For rigid coordinates: momentum and angular momentum.
     Momentum,
+    /// For framed coordinates: a constant matrix, factored once for every length of step.
+    SemiImplicit,
 }
 
 /// A choice on each axis.
@@ -65,6 +75,18 @@ impl Axes {
     pub const MASS_SPRING: Axes = Axes::nodal_springs(Integrator::ExplicitTaylor);
     /// The implicit model (Chang 5.3).
     pub const IMPLICIT: Axes = Axes::nodal_springs(Integrator::BackwardEuler);
+    /// The primal formulation (GO) with the exact gradient.
+    pub const PRIMAL: Axes = Axes {
+        elasticity: ElasticityKind::Metric,
+        coordinates: Coordinates::Nodal,
+        integrator: Integrator::BackwardEuler,
+    };
+    /// The hybrid formulation (TW).
+    pub const HYBRID: Axes = Axes {
+        elasticity: ElasticityKind::Spline,
+        coordinates: Coordinates::Framed,
+        integrator: Integrator::SemiImplicit,
+    };
     /// A rigid body.
     pub const RIGID: Axes =
         Axes { elasticity: ElasticityKind::None, coordinates: Coordinates::Rigid, integrator: Integrator::Momentum };
@@ -76,22 +98,51 @@ impl Axes {
 
     /// Refuses combinations that make no sense, with a sentence.
     pub fn check(&self) -> Result<(), String> {
+        use {Coordinates as C, ElasticityKind as E, Integrator as I};
         match (self.coordinates, self.elasticity, self.integrator) {
-            (Coordinates::Rigid, ElasticityKind::None, Integrator::Momentum) => Ok(()),
-            (Coordinates::Rigid, ElasticityKind::Springs, _) => {
-                Err("rigid coordinates cannot deform, so they take no elasticity: use elasticity = \"none\"".into())
-            }
-            (Coordinates::Rigid, _, _) => {
+            (C::Rigid, E::None, I::Momentum) => Ok(()),
+            (C::Rigid, E::None, _) => {
                 Err("rigid coordinates advance by their momenta: use integrator = \"momentum\"".into())
             }
-            (Coordinates::Nodal, ElasticityKind::None, _) => {
+            (C::Rigid, _, _) => {
+                Err("rigid coordinates cannot deform, so they take no elasticity: use elasticity = \"none\"".into())
+            }
+            (C::Nodal | C::Framed, E::None, _) => {
                 Err("nodes without an elasticity would fall apart: use elasticity = \"springs\"".into())
             }
-            (Coordinates::Nodal, _, Integrator::Momentum) => {
-                Err("the momentum integrator needs rigid coordinates; nodes take symplectic-euler, backward-euler, implicit-midpoint, explicit-diagonal or explicit-taylor".into())
+            (C::Nodal, E::Spline, _) => {
+                Err("the spline energy measures displacement from a rigid frame: use coordinates = \"framed\"".into())
             }
-            (Coordinates::Nodal, _, _) => Ok(()),
+            (C::Nodal, _, I::Momentum | I::SemiImplicit) => {
+                Err("nodes take the integrators symplectic-euler, backward-euler, implicit-midpoint, explicit-diagonal or explicit-taylor".into())
+            }
+            (C::Framed, E::Published, _) => {
+                Err("the published primal form has no stiffness at rest to build a frame on: use elasticity = \"metric\" or \"spline\"".into())
+            }
+            (C::Framed, _, I::SemiImplicit) | (C::Nodal, _, _) => Ok(()),
+            (C::Framed, _, _) => {
+                Err("framed coordinates advance by a matrix factored once: use integrator = \"semi-implicit\"".into())
+            }
         }
+    }
+}
+
+/// Inertial terms of framed coordinates (TW eq 9) that may be left out to see what they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// μ ω×(ω×q)
+    pub centrifugal: bool,
+    /// 2 μ ω×ė
+    pub coriolis: bool,
+    /// μ ω̇×q
+    pub transverse: bool,
+    /// μ v̇
+    pub translational: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { centrifugal: true, coriolis: true, transverse: true, translational: true }
     }
 }
 
@@ -178,6 +229,8 @@ pub struct Body {
     pub newton: u32,
     /// Linear solver.
     pub solver: solve::Settings,
+    /// Inertial terms, for framed coordinates.
+    pub terms: Terms,
     /// Where it starts.
     pub start: Start,
     /// Held nodes.
@@ -205,6 +258,7 @@ impl Body {
             axes,
             newton: 1,
             solver: solve::Settings::default(),
+            terms: Terms::default(),
             start: Start::default(),
             pins: Vec::new(),
             loads: Vec::new(),
@@ -236,7 +290,8 @@ impl Body {
         };
         self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
-            ElasticityKind::None => None,
+            // The energies of elasticity theory come with their own files.
+            ElasticityKind::None | ElasticityKind::Metric | ElasticityKind::Published | ElasticityKind::Spline => None,
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
         };
     }

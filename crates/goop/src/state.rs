@@ -56,7 +56,7 @@ impl BodyState {
     pub fn adopt(&mut self, body: &Body) {
         self.rigid = match body.axes.coordinates {
             Coordinates::Rigid => Some(RigidState::from_nodes(body, &self.positions, &self.velocities)),
-            Coordinates::Nodal => None,
+            Coordinates::Nodal | Coordinates::Framed => None,
         };
         if let Some(rigid) = &self.rigid {
             rigid.place(body, &mut self.positions, &mut self.velocities);

@@ -281,7 +281,9 @@ impl World {
             let body = &self.model.bodies[b];
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
-                Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
+                Coordinates::Nodal | Coordinates::Framed => {
+                    nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b])
+                }
                 Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state, &mut self.scratch[b].points),
             };
             state.created = (MEMORY * before.created + outcome.created).max(0.0);

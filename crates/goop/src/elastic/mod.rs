@@ -36,6 +36,17 @@ pub struct Weights {
     pub velocity: f64,
 }
 
+/// What flow and fracture did after a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Energy lost because the rest shape gave way (J).
+    pub flowed: f64,
+    /// Energy lost with the edges that broke (J).
+    pub torn: f64,
+    /// Edges that broke now.
+    pub broken: usize,
+}
+
 /// The energy of a shape.
 pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// What it has to remember, at the start.
@@ -83,4 +94,21 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
 
     /// Number of elements, for estimates of cost.
     fn elements(&self) -> usize;
+
+    /// Whether memory may change: the rest shape flows, or edges break.
+    fn inelastic(&self) -> bool {
+        false
+    }
+
+    /// Lets the rest shape follow, and breaks what is stretched too far, after a step of
+    /// `dt` that ended at `x`.
+    fn flow(&self, _memory: &mut [f64], _x: &[DVec3], _dt: f64) -> Flow {
+        Flow::default()
+    }
+
+    /// The part of the memory that says which grid edges hold, 1, or are broken, 0: one
+    /// for each edge of `Grid::edges`, axis after axis. Empty where nothing can break.
+    fn edges<'a>(&self, _memory: &'a [f64]) -> &'a [f64] {
+        &[]
+    }
 }
