@@ -34,6 +34,7 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Shape", Some("mesh"), keys::MESH),
     ("Material", None, keys::MATERIAL),
     ("Raw", None, keys::RAW),
+    ("Weights", None, keys::WEIGHTS),
     ("Region", None, keys::REGION),
     ("Solver", None, keys::SOLVER),
     ("Pin", None, keys::PIN),

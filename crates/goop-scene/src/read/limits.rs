@@ -37,6 +37,12 @@ pub const DAMPING: Range = Range::within(0.0, 10.0);
 pub const DRAG: Range = Range::within(0.0, 1e6);
 /// Coulomb friction.
 pub const FRICTION: Range = Range::within(0.0, 100.0);
+/// Strains.
+pub const STRAIN: Range = Range::within(0.0, 1e3);
+/// Strains that end something.
+pub const STRAIN_LIMIT: Range = Range::above(0.0, 1e3);
+/// Rates of flow (1/s).
+pub const RATE: Range = Range::above(0.0, 1e9);
 /// Masses (kg).
 pub const MASS: Range = Range::above(0.0, 1e12);
 
