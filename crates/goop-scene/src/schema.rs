@@ -92,6 +92,11 @@ pub fn schema() -> Value {
     }
     short_forms(&mut definitions);
     root["$defs"] = definitions;
+    root["properties"]["parameters"] = json!({
+        "description": "Numbers that formulas may use; a formula is a string that begins with =.",
+        "type": "object",
+        "additionalProperties": { "type": ["number", "string"] },
+    });
     root["properties"]["include"] = json!({
         "description": "Files whose tables are merged with this one's; relative to this file.",
         "type": "array",

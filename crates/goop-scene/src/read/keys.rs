@@ -6,6 +6,7 @@ use crate::reader::{Key, key, need};
 pub static SCENE: &[Key] = &[
     need("format", "format = 1", "version of this file format"),
     key("title", "title = \"A sheet over a torus\"", "one line for listings"),
+    key("parameters", "[parameters]", "numbers that formulas such as \"= 2 * length\" may use"),
     key("world", "[world]", "what surrounds the bodies"),
     key("clip", "[clip]", "length and frame rate"),
     key("step", "[step]", "how time is cut into steps"),
