@@ -207,6 +207,7 @@ impl Builder {
         let start = Start {
             position: vector(entry.position),
             rotation: rotation(entry.rotation),
+            stretch: vector(entry.stretch),
             velocity: vector(entry.velocity),
             spin: vector(entry.spin),
         };

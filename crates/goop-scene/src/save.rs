@@ -64,6 +64,7 @@ fn body(out: &mut Text, body: &Body) {
     out.line("position", &body.position);
     out.line("rotation", &body.rotation);
     out.line("scale", &body.scale);
+    out.line("stretch", &body.stretch);
     out.line("velocity", &body.velocity);
     out.line("spin", &body.spin);
     shape(out, &body.shape);

@@ -207,6 +207,8 @@ pub struct Body {
     pub rotation: Vector,
     /// Factor per axis of the rest shape.
     pub scale: Vector,
+    /// Factor per axis by which it starts stretched: a drum's skin, a bow's string.
+    pub stretch: Vector,
     /// Initial velocity (m/s).
     pub velocity: Vector,
     /// Initial angular velocity about the centre of mass (rad/s).

@@ -91,6 +91,7 @@ pub fn schema() -> Value {
         }
     }
     short_forms(&mut definitions);
+    formulas(&mut definitions);
     root["$defs"] = definitions;
     root["properties"]["parameters"] = json!({
         "description": "Numbers that formulas may use; a formula is a string that begins with =.",
@@ -167,6 +168,22 @@ fn flat_events(definitions: &mut Map<String, Value>) {
     if let Value::Object(map) = event {
         map.remove("unevaluatedProperties");
         map.insert("oneOf".into(), Value::Array(choices));
+    }
+}
+
+/// A number may also be a formula.
+fn formulas(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if map.get("type").is_some_and(|kind| kind == "number" || kind == "integer") {
+                let kind = map["type"].clone();
+                map.insert("type".into(), json!([kind, "string"]));
+                map.insert("pattern".into(), json!("^="));
+            }
+            map.values_mut().for_each(formulas);
+        }
+        Value::Array(items) => items.iter_mut().for_each(formulas),
+        _ => {}
     }
 }
 

@@ -33,6 +33,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         position: table.take_vec3("position", COORDINATE).unwrap_or_default(),
         rotation: table.take_vec3("rotation", ANGLE).unwrap_or_default(),
         scale: scale(table),
+        stretch: table.take_vec3("stretch", STRETCH).unwrap_or([1.0; 3]),
         velocity: table.take_vec3("velocity", SPEED).unwrap_or_default(),
         spin: table.take_vec3("spin", SPEED).unwrap_or_default(),
         shape: shape.unwrap_or(Shape::Line { size: 1.0, nodes: [2] }),

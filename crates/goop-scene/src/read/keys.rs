@@ -49,6 +49,7 @@ pub static BODY: &[Key] = &[
     key("position", "position = [0.0, 1.0, 0.0]", "where the shape's origin goes (m)"),
     key("rotation", "rotation = [0.0, 45.0, 0.0]", "rotation about x, then y, then z (degrees)"),
     key("scale", "scale = [1.0, 1.0, 1.0]", "factor per axis of the rest shape, not nought; one number for all"),
+    key("stretch", "stretch = [1.01, 1.0, 1.01]", "factor per axis by which it starts stretched"),
     key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),

@@ -278,6 +278,7 @@ fn body() -> impl Strategy<Value = Body> {
                         position,
                         rotation,
                         scale,
+                        stretch: scale.map(f64::abs),
                         velocity,
                         spin,
                         shape,
