@@ -121,7 +121,7 @@ fn drawn(name: &str, shape: &Shape) -> CacheBody {
             let half = rest.triangles.len() / 2;
             let triangle_materials = (0..rest.triangles.len()).map(|t| u32::from(t >= half)).collect();
             let materials = [("red cloth", [0.8, 0.1, 0.1, 1.0]), ("blue cloth", [0.1, 0.2, 0.7, 0.5])];
-            let materials = materials.map(|(name, colour)| Material { name: name.into(), colour }).to_vec();
+            let materials = materials.map(|(name, colour)| Material::new(name, Some(colour))).to_vec();
             CacheBody::of_nodes(RestMesh { materials, triangle_materials, ..rest })
         }
         "patch" => patch(rest, &uvs),

@@ -206,7 +206,7 @@ impl Builder {
             skin.scale(vector(entry.scale));
             // What belongs to no triangle was not measured: it may lie beyond all measure.
             for (position, &node) in skin.positions.iter_mut().zip(&skin.nodes) {
-                if !(position.abs().max_element() <= goop::shape::MOST_SIZE) {
+                if position.abs().max_element() > goop::shape::MOST_SIZE {
                     *position = shape.rest_positions[node as usize];
                 }
             }

@@ -1,5 +1,7 @@
 //! What to draw and how: plain data, made once before the first frame.
 
+use super::color;
+use crate::cache::RestMesh;
 use crate::image::Image;
 
 /// Everything about the scene that a frame does not say.
@@ -31,6 +33,27 @@ pub struct BodyLook {
     pub radius: f32,
     /// Its colour (sRGB, 0 to 1); absent: the next of the palette.
     pub color: Option<[f32; 3]>,
+    /// Colours of its parts (sRGB, 0 to 1); absent: its own.
+    pub paints: Vec<Option<[f32; 3]>>,
+    /// Paint of every triangle; those beyond the list have the first.
+    pub triangle_paints: Vec<u32>,
+}
+
+impl BodyLook {
+    /// A body as a cache has it, with the colours of its materials where they are known.
+    pub fn of_rest(rest: &RestMesh) -> BodyLook {
+        let paint = |[r, g, b, _]: [f32; 4]| color::srgb([r, g, b]);
+        BodyLook {
+            name: rest.name.clone(),
+            rest_positions: rest.positions.clone(),
+            triangles: rest.triangles.clone(),
+            segments: rest.segments.clone(),
+            radius: rest.radius,
+            paints: rest.materials.iter().map(|material| material.colour.map(paint)).collect(),
+            triangle_paints: rest.triangle_materials.clone(),
+            ..BodyLook::default()
+        }
+    }
 }
 
 /// An obstacle.

@@ -55,10 +55,8 @@ impl Skin {
     pub(super) fn drop_unused_paints(&mut self) {
         let mut place = vec![u32::MAX; self.paints.len()];
         self.triangle_paints.iter().for_each(|&paint| place[paint as usize] = 0);
-        let mut kept = 0;
-        for slot in place.iter_mut().filter(|slot| **slot == 0) {
+        for (kept, slot) in (0..).zip(place.iter_mut().filter(|slot| **slot == 0)) {
             *slot = kept;
-            kept += 1;
         }
         self.triangle_paints.iter_mut().for_each(|paint| *paint = place[*paint as usize]);
         let mut number = 0;
