@@ -102,7 +102,8 @@ fn paint_of(root: &json::Root, number: usize, json: &json::Material) -> Paint {
     let picture = surface.base_color_texture.as_ref().and_then(|texture| {
         let texture = root.get(texture.index)?;
         let image = root.get(texture.source)?;
-        image.uri.clone().filter(|uri| !uri.starts_with("data:")).or(image.name.clone())
+        let named = image.uri.clone().filter(|uri| !uri.starts_with("data:")).or(image.name.clone());
+        Some(named.unwrap_or(format!("image {}", texture.source.value())))
     });
     let mut colour =
         surface.base_color_factor.0.map(|value| if value.is_finite() { value.clamp(0.0, 1.0) } else { 1.0 });

@@ -29,8 +29,7 @@ impl Cutter {
             triangles.extend(<[u32; 3]>::try_from(&corners[..]));
             return true;
         }
-        let vertex = |corner: u32| vertices[corner as usize];
-        let at = |corner: u32| positions[vertex(corner) as usize];
+        let at = |corner: u32| positions[vertices[corner as usize] as usize];
         let origin = at(0);
         let next = |i: usize| at(corners[(i + 1) % corners.len()]) - origin;
         let normal: DVec3 = (0..corners.len()).map(|i| (at(corners[i]) - origin).cross(next(i))).sum();
@@ -52,11 +51,11 @@ impl Cutter {
             let work = (ring.len() * ring.len()) as u64;
             let is_ear = |&i: &usize| {
                 let [a, b, c] = corner(i);
-                let own = [a, b, c].map(vertex);
+                // A corner in the same place, as at the pole of a sphere, is not inside.
+                let own = [a, b, c].map(at);
                 area([a, b, c]) > least
                     && !ring.iter().any(|&p| {
-                        !own.contains(&vertex(p))
-                            && [[a, b, p], [b, c, p], [c, a, p]].into_iter().all(|t| area(t) >= 0.0)
+                        !own.contains(&at(p)) && [[a, b, p], [b, c, p], [c, a, p]].into_iter().all(|t| area(t) >= 0.0)
                     })
             };
             let ear = if work <= self.tests_left { (0..ring.len()).find(is_ear) } else { None };
@@ -105,6 +104,19 @@ mod tests {
             assert!(clean && triangles.len() == points.len() - 2);
             assert!(areas.iter().all(|&area| area > 0.0), "{points:?} {areas:?}");
             assert!((areas.iter().sum::<f64>() - whole).abs() < 1e-12);
+        }
+    }
+
+    /// Catches the quads round a pole, two corners of which share a place, taken for ones that
+    /// cross themselves.
+    #[test]
+    fn corners_in_one_place_do_no_harm() {
+        for turn in 0..4 {
+            let mut quad = [[0., 1.], [0., 1.], [-1., 0.], [1., 0.]];
+            quad.rotate_left(turn);
+            let (clean, triangles, areas) = cut(&quad);
+            assert!(clean && triangles.len() == 2, "{quad:?}");
+            assert!((areas.iter().map(|area| area.abs()).sum::<f64>() - 1.0).abs() < 1e-12, "{triangles:?}");
         }
     }
 

@@ -62,6 +62,8 @@ proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), start in 0..8usize) {
         let starts: [&[u8]; 8] = [b"", b"ply\n", b"glTF\x02\0\0\0", b"solid facet\n", b"{", b"v 0 0 0\nf ", b"ply\r\nformat ascii 1.0\r\n", b"{\"asset\":{\"version\":\"2.0\"},"];
+        let library = [b"newmtl a\nKd ", &bytes[..]].concat();
+        mtl::read(&library, "m", &mut BTreeMap::new(), &mut Warnings::default());
         let bytes = [starts[start], &bytes].concat();
         for extension in ["obj", "ply", "stl", "glb"] {
             check(extension, &bytes);
