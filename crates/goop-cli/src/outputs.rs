@@ -2,19 +2,21 @@
 
 use crate::args::Format;
 use anyhow::Result;
-use goop::Model;
-use goop_output::{BodyMesh, Cache, CacheBody, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
+use goop::model::Body;
+use goop_output::{BodyMesh, Cache, CacheBody, Material, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
+use goop_scene::{Built, Skin};
 use std::path::Path;
 
 /// Opens every output of a run; with the marks of a checkpoint, where it stopped.
 pub fn open(
     folder: &Path,
-    model: &Model,
+    built: &Built,
     format: Format,
     fps: f64,
     first_frame: usize,
     marks: Option<&[u64]>,
 ) -> Result<Vec<Box<dyn Sink>>> {
+    let model = &built.model;
     let mark = |k: usize| marks.map(|m| m.get(k).copied().unwrap_or(0));
     let names: Vec<String> = model.bodies.iter().map(|b| b.name.clone()).collect();
     let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(match mark(0) {
@@ -28,27 +30,46 @@ pub fn open(
             None => Probes::create(folder, &names)?,
         }));
     }
-    let bodies =
-        model.bodies.iter().map(|b| CacheBody::of_nodes(RestMesh::of_shape(&b.name, &b.shape, b.material.card.radius)));
+    let bodies = model.bodies.iter().zip(&built.skins).map(|(body, skin)| drawn(body, skin.as_ref()));
     let (bodies, k) = (bodies.collect(), sinks.len());
     sinks.push(Box::new(match mark(k) {
         Some(frames) => Cache::resume(folder, bodies, fps, first_frame, frames as usize)?,
         None => Cache::create(folder, bodies, fps, first_frame)?,
     }));
     match format {
-        Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(model))?)),
-        Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(model))?)),
+        Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(built))?)),
+        Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(built))?)),
         Format::None => {}
     }
     Ok(sinks)
 }
 
-fn meshes(model: &Model) -> Vec<BodyMesh> {
-    (model.bodies.iter())
-        .map(|b| BodyMesh {
+/// What is drawn of a body: the mesh of its file where it came from one, else its nodes.
+fn drawn(body: &Body, skin: Option<&Skin>) -> CacheBody {
+    let Some(skin) = skin else {
+        return CacheBody::of_nodes(RestMesh::of_shape(&body.name, &body.shape, body.material.card.radius));
+    };
+    let paints = skin.paints.iter().cloned();
+    let rest = RestMesh {
+        name: body.name.clone(),
+        positions: skin.positions.iter().map(|position| position.as_vec3().to_array()).collect(),
+        triangles: skin.triangles.clone(),
+        uvs: skin.uvs.clone(),
+        triangle_uvs: skin.triangle_uvs.clone(),
+        materials: paints.map(|p| Material { name: p.name, colour: p.colour, texture: p.texture }).collect(),
+        triangle_materials: skin.triangle_paints.clone(),
+        ..RestMesh::default()
+    };
+    CacheBody { rest, nodes: Some(skin.nodes.clone()), node_count: body.len() }
+}
+
+fn meshes(built: &Built) -> Vec<BodyMesh> {
+    (built.model.bodies.iter().zip(&built.skins))
+        .map(|(b, skin)| BodyMesh {
             name: b.name.clone(),
             triangles: b.shape.triangles.clone(),
             segments: b.shape.segments.clone(),
+            drawn: skin.as_ref().map(|skin| drawn(b, Some(skin))),
         })
         .collect()
 }
