@@ -275,9 +275,17 @@ impl Builder {
                 scene::Linear::Auto => solve::Method::Auto,
                 scene::Linear::ConjugateGradients => solve::Method::ConjugateGradients,
                 scene::Linear::Cholesky => solve::Method::Cholesky,
+                scene::Linear::Profile => solve::Method::Profile,
+                scene::Linear::Sor => solve::Method::Sor,
             },
             tolerance: entry.solver.tolerance,
             max_iterations: entry.solver.max_iterations as usize,
+            preconditioner: match entry.solver.preconditioner {
+                scene::Preconditioner::Jacobi => solve::Preconditioner::Jacobi,
+                scene::Preconditioner::None => solve::Preconditioner::None,
+                scene::Preconditioner::IncompleteCholesky => solve::Preconditioner::IncompleteCholesky,
+                scene::Preconditioner::Ssor => solve::Preconditioner::Ssor,
+            },
         };
         if let Some(node) = body.masses.iter().position(|m| *m <= 0.0 || !m.is_finite()) {
             self.fault(

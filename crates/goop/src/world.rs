@@ -316,6 +316,10 @@ impl World {
         if let Some(solve) = outcome.solve
             && !solve.converged
         {
+            if let Some(refusal) = solve.refused {
+                let (what, remedy) = refusal.explain();
+                return fail(outcome.fastest, format!("was not solved: {what}"), remedy);
+            }
             let what = format!("was not solved: residual {:.1e} after {} iterations", solve.residual, solve.iterations);
             return fail(outcome.fastest, what, "use solver.linear = \"auto\", or raise solver.max-iterations");
         }
