@@ -134,3 +134,56 @@ pub fn distance(a: &World, b: &World) -> f64 {
 pub fn list(values: &[f64]) -> String {
     values.iter().map(|v| format!("{v:.2e}")).collect::<Vec<_>>().join(" ")
 }
+
+/// Eigenvalues of a symmetric matrix, ascending: to tridiagonal form by Householder's reflections, then
+/// counted by Sturm sequences.
+pub fn symmetric_eigenvalues(mut a: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = a.len();
+    let (mut diagonal, mut beside) = (vec![0.0; n], vec![0.0; n]);
+    for k in 0..n.saturating_sub(2) {
+        let norm = (k + 1..n).map(|i| a[i][k] * a[i][k]).sum::<f64>().sqrt();
+        if norm == 0.0 {
+            continue;
+        }
+        let alpha = -norm.copysign(a[k + 1][k]);
+        let mut u: Vec<f64> = (0..n).map(|i| if i > k { a[i][k] } else { 0.0 }).collect();
+        u[k + 1] -= alpha;
+        let uu: f64 = u.iter().map(|u| u * u).sum();
+        // A ← A - u wᵀ - w uᵀ
+        let p: Vec<f64> = (0..n).map(|i| 2.0 / uu * (k + 1..n).map(|j| a[i][j] * u[j]).sum::<f64>()).collect();
+        let up: f64 = (k + 1..n).map(|i| u[i] * p[i]).sum::<f64>() / uu;
+        let w: Vec<f64> = (0..n).map(|i| p[i] - up * u[i]).collect();
+        for i in k..n {
+            for j in k..n {
+                a[i][j] -= u[i] * w[j] + w[i] * u[j];
+            }
+        }
+    }
+    for i in 0..n {
+        diagonal[i] = a[i][i];
+        beside[i] = if i > 0 { a[i][i - 1] } else { 0.0 };
+    }
+    let bound = (0..n).map(|i| diagonal[i].abs() + 2.0 * beside[i].abs()).fold(0.0, f64::max) * 2.0 + 1e-300;
+    // How many eigenvalues are below x.
+    let below = |x: f64| {
+        let (mut count, mut q) = (0, 1.0f64);
+        for i in 0..n {
+            q = diagonal[i] - x - if i > 0 { beside[i] * beside[i] / q } else { 0.0 };
+            if q == 0.0 {
+                q = 1e-300;
+            }
+            count += usize::from(q < 0.0);
+        }
+        count
+    };
+    (0..n)
+        .map(|k| {
+            let (mut low, mut high) = (-bound, bound);
+            for _ in 0..90 {
+                let middle = 0.5 * (low + high);
+                if below(middle) > k { high = middle } else { low = middle }
+            }
+            0.5 * (low + high)
+        })
+        .collect()
+}
