@@ -12,9 +12,9 @@
 //! material frame could tell, and torsion keeps neighbours from choosing different ways.
 //!
 //! Departs from the paper: s is bounded, so that a folded curve has a finite force. The implicit stiffness is
-//! Jᵀ [ (1 - r/|s|)⁺ I + min(r/|s|, 1) ŝŝᵀ ] J.
+//! Jᵀ [ (1 - r/|s|)⁺ I + min(r/|s|, 1) ŝŝᵀ ] J. The damper acts on the length of s alone: s turns with the body.
 
-use super::element::{Blocks, Element, Gradient, TINY, add_outer};
+use super::element::{Blocks, Element, Gradient, Part, TINY, add_outer};
 use glam::{DMat3, DVec3};
 
 /// A node and its neighbours: before, here, after.
@@ -58,6 +58,8 @@ impl CurveBend {
 }
 
 impl Element<3, 3> for CurveBend {
+    const PROPORTIONAL: bool = false;
+
     fn nodes(&self) -> &[u32; 3] {
         &self.nodes
     }
@@ -113,12 +115,15 @@ impl Element<3, 3> for CurveBend {
     }
 
     #[inline(always)]
-    fn tangent_times(&self, s: &[f64; 3], rest: &[f64; 3], change: &[f64; 3], broken: u32, exact: bool) -> [f64; 3] {
+    fn tangent_times(&self, s: &[f64; 3], rest: &[f64; 3], change: &[f64; 3], broken: u32, part: Part) -> [f64; 3] {
         if broken != 0 {
             return [0.0; 3];
         }
-        let slack = Self::slack(s, rest);
-        let plain = if exact { slack } else { slack.max(0.0) };
+        let plain = match part {
+            Part::Exact => Self::slack(s, rest),
+            Part::Clamped => Self::slack(s, rest).max(0.0),
+            Part::Viscous => 0.0,
+        };
         let (s, change) = (DVec3::from_array(*s).normalize_or_zero(), DVec3::from_array(*change));
         (self.stiffness * (plain * change + (1.0 - plain) * s.dot(change) * s)).to_array()
     }

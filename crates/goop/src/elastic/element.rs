@@ -27,11 +27,24 @@ pub(super) type Gradient<const N: usize, const M: usize> = [[DVec3; N]; M];
 /// Blocks K_ab with a ≤ b.
 pub(super) type Blocks<const N: usize> = [[DMat3; N]; N];
 
+/// Which change of stress with strain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Part {
+    /// ∂σ/∂s
+    Exact,
+    /// The same, positive semi-definite.
+    Clamped,
+    /// What damping is proportional to.
+    Viscous,
+}
+
 /// Below this a length or area means nothing.
 pub(super) const TINY: f64 = 1e-150;
 
 /// One kind of element. Unused nodes repeat another and have no derivatives.
 pub(super) trait Element<const N: usize, const M: usize>: Send + Sync + Debug {
+    /// Whether damping is proportional to the clamped stiffness itself: it is where strains do not turn with the body.
+    const PROPORTIONAL: bool = true;
     /// Its nodes.
     fn nodes(&self) -> &[u32; N];
     /// β (s).
@@ -58,9 +71,9 @@ pub(super) trait Element<const N: usize, const M: usize>: Send + Sync + Debug {
         let stress = self.moduli_times(&over, broken);
         (0.5 * (0..M).map(|k| over[k] * stress[k]).sum::<f64>(), stress)
     }
-    /// Change of stress with a change of strain; `exact` or clamped positive semi-definite.
+    /// Change of stress with a change of strain.
     #[inline(always)]
-    fn tangent_times(&self, _s: &[f64; M], _rest: &[f64; M], change: &[f64; M], broken: u32, _exact: bool) -> [f64; M] {
+    fn tangent_times(&self, _s: &[f64; M], _rest: &[f64; M], change: &[f64; M], broken: u32, _part: Part) -> [f64; M] {
         self.moduli_times(change, broken)
     }
     /// Adds `factor` times the Gauss-Newton part to the blocks.
@@ -71,13 +84,13 @@ pub(super) trait Element<const N: usize, const M: usize>: Send + Sync + Debug {
         s: &[f64; M],
         rest: &[f64; M],
         broken: u32,
-        exact: bool,
+        part: Part,
         factor: f64,
         out: &mut Blocks<N>,
     ) {
         let h: [[f64; M]; M] = std::array::from_fn(|l| {
             let unit = std::array::from_fn(|k| if k == l { factor } else { 0.0 });
-            self.tangent_times(s, rest, &unit, broken, exact)
+            self.tangent_times(s, rest, &unit, broken, part)
         });
         for b in 0..N {
             let hj: [DVec3; M] = std::array::from_fn(|k| (0..M).map(|l| h[l][k] * j[l][b]).sum());
@@ -224,7 +237,7 @@ impl<E: Element<N, M> + 'static, const N: usize, const M: usize> Elements<E, N, 
             if !out.damping.is_empty() && element.time() > 0.0 {
                 let u = gather(nodes, v);
                 let rate: [f64; M] = std::array::from_fn(|k| (0..N).map(|a| j[k][a].dot(u[a])).sum::<f64>());
-                let brake = element.tangent_times(&s, &rest, &rate, broken, false);
+                let brake = element.tangent_times(&s, &rest, &rate, broken, Part::Viscous);
                 for a in 0..N {
                     if let Some(g) = out.damping.get_mut((nodes[a] as usize).wrapping_sub(first)) {
                         for k in 0..M {
@@ -261,13 +274,12 @@ impl<E: Element<N, M> + 'static, const N: usize, const M: usize> Elements<E, N, 
             let s = element.gradient(&x, &mut j);
             let (rest, broken) = (self.rest(e, at.rests), self.broken(e, at.edges));
             let damping = weights.velocity * element.time();
-            if exact {
-                element.gauss_newton(&j, &s, &rest, broken, true, weights.position, &mut blocks);
-                if damping != 0.0 {
-                    element.gauss_newton(&j, &s, &rest, broken, false, damping, &mut blocks);
-                }
+            let part = if exact { Part::Exact } else { Part::Clamped };
+            if E::PROPORTIONAL {
+                element.gauss_newton(&j, &s, &rest, broken, part, weights.position + damping, &mut blocks);
             } else {
-                element.gauss_newton(&j, &s, &rest, broken, false, weights.position + damping, &mut blocks);
+                element.gauss_newton(&j, &s, &rest, broken, part, weights.position, &mut blocks);
+                element.gauss_newton(&j, &s, &rest, broken, Part::Viscous, damping, &mut blocks);
             }
             if weights.position != 0.0 {
                 let taut = if same { s } else { element.strains(&gather(nodes, tension_at)) };

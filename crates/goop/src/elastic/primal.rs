@@ -257,14 +257,12 @@ impl Build<'_> {
                 self.material.card.poisson
             ));
         }
-        let measures = self.shape.cell_measures();
         let mut tables: Vec<([DVec3; 8], Arc<Table>)> = Vec::new();
         let mut cells = Vec::new();
         // Tables are made for one modulus and scaled.
-        let young = self.material.young.at(0);
         let reference = card::space(&MaterialField::uniform(self.material.card), &[0]);
         let (mut dropped, weighted) = (0, self.material.weights.is_some());
-        for (nodes, &measure) in grid.cells().zip(&measures) {
+        for nodes in grid.cells() {
             let x = gather(&nodes, self.rest);
             let space = if weighted { card::space(self.material, &nodes) } else { reference };
             let scale = if weighted || self.material.card.young <= 0.0 {
@@ -279,7 +277,7 @@ impl Build<'_> {
             let known = if weighted { None } else { tables.iter().rev().take(4).find(|(y, _)| near(y)) };
             let table = match known {
                 Some((_, table)) => table.clone(),
-                None => match Table::new(x, &space, measure) {
+                None => match Table::new(x, &space) {
                     Some(table) => {
                         let table = Arc::new(table);
                         tables.push((x, table.clone()));
@@ -293,7 +291,6 @@ impl Build<'_> {
             };
             cells.push(SolidMetric { nodes, table, scale, time: self.time(&nodes) });
         }
-        let _ = young;
         if dropped > 0 {
             limits.push(format!("{dropped} cells are flat at rest and have no stiffness of their own"));
         }

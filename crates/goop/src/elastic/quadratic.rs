@@ -3,18 +3,18 @@
 //! A cell measures M products q of its sides. A homogeneous deformation with metric m (K components)
 //! gives q = Φ m exactly, whatever the shape of the cell. From any q:
 //! ```text
-//! m = (AΦ)⁻¹ A q             A: means over sides that run alike
+//! m = A q                    AΦ = 1: the mean metric, to first order what the mean of the gradient gives
 //! ε = P (m - m⁰)             strain in orthonormal axes of the cell at rest
 //! d = B (q - Φ m)            what is left: how strain varies within the cell
-//! E = ½ V [ εᵀCε + Σ c d² ]  = ½ (q - q⁰)ᵀ H (q - q⁰)
+//! E = ½ V [ εᵀCε + dᵀcd ]    = ½ (q - q⁰)ᵀ H (q - q⁰)
 //! ```
-//! H is constant. d = 0 under homogeneous deformation, so that the patch test holds on cells of any shape;
-//! with the variations, no deformation goes unnoticed but rigid motion.
+//! H is constant. d = 0 under homogeneous deformation, and its stress is that of the mean, so that the patch
+//! test holds on cells of any shape; with the variations, no deformation goes unnoticed but rigid motion.
 
 use glam::{DMat3, DVec3};
 
-/// How strain may vary in a cell: a row of B, and c.
-pub(super) type Variation<const M: usize> = ([f64; M], f64);
+/// How strain may vary in a cell: two rows of B, and their c.
+pub(super) type Variation<const M: usize> = ([f64; M], [f64; M], f64);
 
 /// H, from Φ, A, P, C and the variations; none for a cell without a shape.
 pub(super) fn moduli<const M: usize, const K: usize>(
@@ -25,18 +25,11 @@ pub(super) fn moduli<const M: usize, const K: usize>(
     variations: &[Variation<M>],
     measure: f64,
 ) -> Option<[[f64; M]; M]> {
-    let mut system = [[0.0; K]; K];
-    for i in 0..K {
-        for j in 0..K {
-            system[i][j] = (0..M).map(|k| means[i][k] * phi[k][j]).sum();
-        }
-    }
-    let metric = solve(system, *means)?;
     let mut h = [[0.0; M]; M];
     let mut rows = [[0.0; M]; K];
     for i in 0..K {
         for k in 0..M {
-            rows[i][k] = (0..K).map(|j| strain[i][j] * metric[j][k]).sum();
+            rows[i][k] = (0..K).map(|j| strain[i][j] * means[j][k]).sum();
         }
     }
     for i in 0..K {
@@ -44,15 +37,18 @@ pub(super) fn moduli<const M: usize, const K: usize>(
             add(&mut h, measure * stiffness[i][j], &rows[i], &rows[j]);
         }
     }
-    for (row, c) in variations {
+    let beyond_means = |row: &[f64; M]| {
         let mut left = *row;
         for j in 0..K {
             let seen: f64 = (0..M).map(|k| row[k] * phi[k][j]).sum();
             for k in 0..M {
-                left[k] -= seen * metric[j][k];
+                left[k] -= seen * means[j][k];
             }
         }
-        add(&mut h, measure * c, &left, &left);
+        left
+    };
+    for (first, second, c) in variations {
+        add(&mut h, measure * c, &beyond_means(first), &beyond_means(second));
     }
     h.as_flattened().iter().all(|v| v.is_finite()).then_some(h)
 }
@@ -65,8 +61,11 @@ fn add<const M: usize>(h: &mut [[f64; M]; M], factor: f64, a: &[f64; M], b: &[f6
     }
 }
 
-/// Gauss elimination with pivots; none where the matrix is singular.
-fn solve<const K: usize, const M: usize>(mut a: [[f64; K]; K], mut b: [[f64; M]; K]) -> Option<[[f64; M]; K]> {
+/// Gauss elimination with pivots; none where the matrix, of numbers about 1, is singular.
+pub(super) fn solve<const K: usize, const M: usize>(
+    mut a: [[f64; K]; K],
+    mut b: [[f64; M]; K],
+) -> Option<[[f64; M]; K]> {
     for c in 0..K {
         let pivot = (c..K).max_by(|&i, &j| a[i][c].abs().total_cmp(&a[j][c].abs()))?;
         if a[pivot][c].abs() < 1e-9 {

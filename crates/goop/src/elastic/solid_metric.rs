@@ -7,8 +7,8 @@
 //! ```
 //! H (see `quadratic`): St Venant-Kirchhoff with λ and μ for the mean strain, and for how strain varies in the cell
 //! ```text
-//! G₁₁ along axis 2 or 3    E/3     bending: exact with a single cell across, whatever Poisson's ratio
-//! G₁₁ along both           E/9
+//! G₁₁, G₃₃ along axis 2    ⅓ of the plane-stress moduli: bending is exact with a single cell across
+//! G₁₁ along axes 2 and 3   E/9
 //! G₁₂ along axis 3         μ/3     torsion
 //! ```
 //! Volume is measured by the mean strain alone, so a nearly incompressible material does not lock, and
@@ -18,8 +18,8 @@
 //! forces but nothing that turns it back: St Venant-Kirchhoff is for moderate strain.
 
 use super::card::Space;
-use super::element::{Blocks, Element, Gradient, add_outer};
-use super::quadratic::{Variation, clamp, moduli};
+use super::element::{Blocks, Element, Gradient, Part, add_outer};
+use super::quadratic::{Variation, clamp, moduli, solve};
 use glam::{DMat3, DVec3};
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ const FACES: [[usize; 4]; 6] = {
 
 impl Table {
     /// From rest positions; none for a cell without a volume.
-    pub fn new(x: [DVec3; 8], space: &Space, measure: f64) -> Option<Self> {
+    pub fn new(x: [DVec3; 8], space: &Space) -> Option<Self> {
         let mean: [DVec3; 3] = std::array::from_fn(|axis| {
             0.25 * (4 * axis..4 * axis + 4).map(|k| x[EDGES[k][1]] - x[EDGES[k][0]]).sum::<DVec3>()
         });
@@ -94,6 +94,7 @@ impl Table {
             return None;
         }
         let inverse = basis.inverse();
+        // Numbers of a homogeneous deformation by its metric.
         let product = |a: DVec3, b: DVec3| {
             let (a, b) = (inverse * a, inverse * b);
             let mut row = [0.0; 6];
@@ -104,17 +105,27 @@ impl Table {
             }
             row
         };
-        let (mut phi, mut means) = ([[0.0; 6]; 18], [[0.0; 18]; 6]);
+        let mut phi = [[0.0; 6]; 18];
+        let mut slopes = [[DVec3::ZERO; 8]; 18];
         for k in 0..12 {
-            let e = x[EDGES[k][1]] - x[EDGES[k][0]];
+            let [a, b] = EDGES[k];
+            let e = x[b] - x[a];
             phi[k] = product(e, e);
-            means[k / 4][k] = 0.25;
+            (slopes[k][a], slopes[k][b]) = (-2.0 * e, 2.0 * e);
         }
         for k in 0..6 {
+            let [a, b, c, d] = FACES[k];
             let [e, f] = sides(&x, FACES[k]);
             phi[12 + k] = product(e, f);
-            means[3 + k / 2][12 + k] = 0.5;
+            let (sum, difference) = (0.5 * (e + f), 0.5 * (f - e));
+            let row = &mut slopes[12 + k];
+            (row[a], row[b], row[c], row[d]) = (-sum, difference, -difference, sum);
         }
+        let (volume, mean_slopes) = mean_slopes(&x);
+        if !(volume > 0.0) {
+            return None;
+        }
+        let means = means(&mean, &mean_slopes, &slopes, lengths)?;
         // Orthonormal axes that follow the cell's: E = ½ J⁻ᵀ m J⁻¹ with J upper triangular.
         let first = mean[0].normalize();
         let second = (mean[1] - mean[1].dot(first) * first).normalize();
@@ -135,29 +146,95 @@ impl Table {
             stiffness[a][..3].copy_from_slice(&space.normal[a]);
             stiffness[3 + a][3 + a] = space.shear[a];
         }
-        let mut variations: Vec<Variation<18>> = Vec::with_capacity(12);
-        for axis in 0..3 {
+        let mut variations: Vec<Variation<18>> = Vec::with_capacity(18);
+        let vary = |axis: usize, signs: [f64; 4]| {
+            let mut row = [0.0; 18];
             let scale = 0.125 / (lengths[axis] * lengths[axis]);
-            for (signs, part) in
-                [([-1.0, 1.0, -1.0, 1.0], 3.0), ([-1.0, -1.0, 1.0, 1.0], 3.0), ([1.0, -1.0, -1.0, 1.0], 9.0)]
-            {
-                let mut row = [0.0; 18];
-                (0..4).for_each(|k| row[4 * axis + k] = scale * signs[k]);
-                variations.push((row, space.along[axis] / part));
+            (0..4).for_each(|k| row[4 * axis + k] = scale * signs[k]);
+            row
+        };
+        for axis in 0..3 {
+            // Along this axis vary the strains along the two others; that along this one gives way.
+            let [b, c] = [[1, 2], [0, 2], [0, 1]][axis];
+            let modulus = |i: usize, j: usize| {
+                let n = &space.normal;
+                (n[i][j] - if n[axis][axis] > 0.0 { n[i][axis] * n[axis][j] / n[axis][axis] } else { 0.0 }) / 3.0
+            };
+            let along = |of: usize| {
+                // The first of the other axes has the lower bit.
+                let lower = if of == 0 { axis == 1 } else { axis == 0 };
+                vary(of, if lower { [-1.0, 1.0, -1.0, 1.0] } else { [-1.0, -1.0, 1.0, 1.0] })
+            };
+            for (i, j) in [(b, b), (b, c), (c, b), (c, c)] {
+                variations.push((along(i), along(j), modulus(i, j)));
             }
+            let both = vary(axis, [1.0, -1.0, -1.0, 1.0]);
+            variations.push((both, both, space.along[axis] / 9.0));
             let [a, b, _] = PAIRS[axis];
             let mut row = [0.0; 18];
             let scale = 0.5 / (lengths[a] * lengths[b]);
             (row[12 + 2 * axis], row[13 + 2 * axis]) = (-scale, scale);
-            variations.push((row, space.shear[axis] / 3.0));
+            variations.push((row, row, space.shear[axis] / 3.0));
         }
-        let moduli = moduli(&phi, &means, &strain, &stiffness, &variations, measure)?;
+        let moduli = moduli(&phi, &means, &strain, &stiffness, &variations, volume)?;
         let edges = std::array::from_fn(|k| {
             let length2 = (x[EDGES[k][1]] - x[EDGES[k][0]]).length_squared();
-            if length2 > 0.0 { 0.0625 * measure * space.along[k / 4] / (length2 * length2) } else { 0.0 }
+            if length2 > 0.0 { 0.0625 * volume * space.along[k / 4] / (length2 * length2) } else { 0.0 }
         });
-        Some(Self { moduli, edges, unit: measure * space.along.into_iter().fold(0.0, f64::max) })
+        Some(Self { moduli, edges, unit: volume * space.along.into_iter().fold(0.0, f64::max) })
     }
+}
+
+/// Volume, and the mean over it of the gradients of the eight trilinear shape functions.
+fn mean_slopes(x: &[DVec3; 8]) -> (f64, [DVec3; 8]) {
+    let (mut volume, mut out) = (0.0, [DVec3::ZERO; 8]);
+    let offset = 0.5 / 3f64.sqrt();
+    for point in 0..8 {
+        let at =
+            DVec3::from_array(std::array::from_fn(|axis| 0.5 + if point >> axis & 1 == 1 { offset } else { -offset }));
+        let shape = |a: usize, axis: usize| if a >> axis & 1 == 1 { at[axis] } else { 1.0 - at[axis] };
+        let slope = |a: usize| {
+            DVec3::from_array(std::array::from_fn(|axis| {
+                let [p, q] = [[1, 2], [0, 2], [0, 1]][axis];
+                (if a >> axis & 1 == 1 { 1.0 } else { -1.0 }) * shape(a, p) * shape(a, q)
+            }))
+        };
+        let mut jacobian = DMat3::ZERO;
+        (0..8).for_each(|a| add_outer(&mut jacobian, x[a], slope(a)));
+        let [p, q, r] = [jacobian.x_axis, jacobian.y_axis, jacobian.z_axis];
+        // Cofactors: gradients times the determinant, exact under the quadrature.
+        let cofactor = DMat3::from_cols(q.cross(r), r.cross(p), p.cross(q));
+        volume += jacobian.determinant() / 8.0;
+        (0..8).for_each(|a| out[a] += cofactor * slope(a) / 8.0);
+    }
+    let sign = volume.signum();
+    (volume.abs(), out.map(|g| g * (sign / volume.abs())))
+}
+
+/// A: the rows whose change with positions is that of the mean metric. What eighteen numbers tell of eight
+/// nodes is all but their rigid motion, so there is just one such row for each component.
+fn means(
+    mean: &[DVec3; 3],
+    gradients: &[DVec3; 8],
+    slopes: &[[DVec3; 8]; 18],
+    lengths: [f64; 3],
+) -> Option<[[f64; 18]; 6]> {
+    let pairs = [[0, 0], [1, 1], [2, 2], [0, 1], [0, 2], [1, 2]];
+    let size2 = lengths[0] * lengths[1];
+    let dot = |a: &[DVec3; 8], b: &[DVec3; 8]| (0..8).map(|n| a[n].dot(b[n])).sum::<f64>();
+    // Rows scaled to about one, so that the elimination may judge them.
+    let scale: [f64; 18] = slopes.map(|row| 1.0 / dot(&row, &row).sqrt().max(1e-12 * size2.sqrt()));
+    let system: [[f64; 18]; 18] =
+        std::array::from_fn(|k| std::array::from_fn(|l| scale[k] * scale[l] * dot(&slopes[k], &slopes[l])));
+    let right: [[f64; 6]; 18] = std::array::from_fn(|k| {
+        pairs.map(|[i, j]| {
+            let target: [DVec3; 8] =
+                std::array::from_fn(|n| mean[i] * gradients[n].dot(mean[j]) + mean[j] * gradients[n].dot(mean[i]));
+            scale[k] * dot(&slopes[k], &target)
+        })
+    });
+    let found = solve(system, right)?;
+    Some(std::array::from_fn(|i| std::array::from_fn(|k| scale[k] * found[k][i])))
 }
 
 /// Mean edges of a face.
@@ -243,7 +320,7 @@ impl Element<8, 18> for SolidMetric {
         _s: &[f64; 18],
         _rest: &[f64; 18],
         broken: u32,
-        _exact: bool,
+        _part: Part,
         factor: f64,
         out: &mut Blocks<8>,
     ) {

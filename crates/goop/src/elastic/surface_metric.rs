@@ -16,7 +16,7 @@
 
 use super::card::Plane;
 use super::element::{Blocks, Element, Gradient};
-use super::quadratic::{clamp, moduli, plane_axes};
+use super::quadratic::{clamp, moduli, plane_axes, solve};
 use glam::{DMat3, DVec3};
 
 /// One cell.
@@ -52,11 +52,30 @@ impl SurfaceMetric {
         let square = |[a, b]: [f64; 2]| [a * a, b * b, 2.0 * a * b];
         let phi =
             [square([1.0 - c, -s]), square([1.0 + c, s]), square([-c, 1.0 - s]), square([c, 1.0 + s]), [0.0, 0.0, 1.0]];
-        let means = [[0.5, 0.5, 0.0, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]];
+        // With m the metric of ē and f̄, and g, h how sides along ē and f̄ turn against one another,
+        // changes of mean squares, of the product and of differences of squares are, to first order,
+        //   m₁₁ + cg + sh - 2cs m₁₂,  m₂₂ + cg + sh - 2cs m₁₂,  m₁₂,  g + c m₁₁,  h + s m₂₂.
+        let system = [
+            [1.0, 0.0, -2.0 * c * s, c, s],
+            [0.0, 1.0, -2.0 * c * s, c, s],
+            [0.0, 0.0, 1.0, 0.0, 0.0],
+            [c, 0.0, 0.0, 1.0, 0.0],
+            [0.0, s, 0.0, 0.0, 1.0],
+        ];
+        let measured = [
+            [0.5, 0.5, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 0.5, 0.5, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 1.0],
+            [-0.5, 0.5, 0.0, 0.0, 0.0],
+            [0.0, 0.0, -0.5, 0.5, 0.0],
+        ];
+        let [m11, m22, m12, ..] = solve(system, measured)?;
+        let means = [m11, m22, m12];
         let strain = axes.map(|row| row.map(|v| 0.5 * v));
         let [first, second] = plane.along();
         let (l1, l2) = (0.25 / e.length_squared(), 0.25 / f.length_squared());
-        let variations = [([-l1, l1, 0.0, 0.0, 0.0], first / 3.0), ([0.0, 0.0, -l2, l2, 0.0], second / 3.0)];
+        let variations = [([-l1, l1, 0.0, 0.0, 0.0], first / 3.0), ([0.0, 0.0, -l2, l2, 0.0], second / 3.0)]
+            .map(|(row, c)| (row, row, c));
         let moduli = moduli(&phi, &means, &strain, &plane.matrix(), &variations, measure)?;
         // Half the cell for each side: ½ k (ΔG / 2G)².
         let side = |modulus: f64, k: usize| {

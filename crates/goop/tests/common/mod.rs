@@ -187,3 +187,60 @@ pub fn symmetric_eigenvalues(mut a: Vec<Vec<f64>>) -> Vec<f64> {
         })
         .collect()
 }
+
+/// Lowest angular frequencies (rad/s) of a body about a shape in which it is at rest, hard pins held: inverse
+/// iteration on a few vectors at once.
+pub fn frequencies(body: &Body, x: &[DVec3], count: usize) -> Vec<f64> {
+    let elastic = body.elastic.as_ref().unwrap();
+    let n = body.len();
+    let mut free = vec![true; n];
+    body.pins.iter().flat_map(|p| &p.nodes).for_each(|&i| free[i as usize] = false);
+    let mut matrix = elastic.structure();
+    let weights = goop::elastic::Weights { position: 1.0, velocity: 0.0 };
+    elastic.stiffness(&elastic.memory(), x, weights, true, &mut matrix);
+    let settings = goop::solve::Settings { method: goop::solve::Method::Cholesky, ..Default::default() };
+    let mut solver = goop::solve::Solver::default();
+    let wide = count + 4;
+    let dot = |a: &[DVec3], b: &[DVec3]| (0..n).map(|i| body.masses[i] * a[i].dot(b[i])).sum::<f64>();
+    let mut basis: Vec<Vec<DVec3>> = (0..wide)
+        .map(|k| {
+            let wave = |i: usize, c: f64| ((i as f64 + 1.3) * (1.7 + c + 0.9 * k as f64)).sin();
+            (0..n)
+                .map(|i| if free[i] { DVec3::new(wave(i, 0.1), wave(i, 0.5), wave(i, 1.3)) } else { DVec3::ZERO })
+                .collect()
+        })
+        .collect();
+    let mut values: Vec<f64> = Vec::new();
+    for _ in 0..40 {
+        for k in 0..wide {
+            let right: Vec<DVec3> = (0..n).map(|i| body.masses[i] * basis[k][i]).collect();
+            let mut out = vec![DVec3::ZERO; n];
+            let report = solver.solve(&settings, &matrix, &free, &right, &mut out, &mut 0);
+            assert!(report.residual < 1e-3, "{report:?}");
+            for _ in 0..2 {
+                for j in 0..k {
+                    let part = dot(&out, &basis[j]);
+                    (0..n).for_each(|i| out[i] -= part * basis[j][i]);
+                }
+            }
+            let norm = dot(&out, &out).sqrt();
+            out.iter_mut().for_each(|v| *v /= norm);
+            basis[k] = out;
+        }
+        let mut small = vec![vec![0.0; wide]; wide];
+        let mut image = vec![DVec3::ZERO; n];
+        for j in 0..wide {
+            matrix.product(&free, &basis[j], &mut image);
+            for i in 0..wide {
+                small[i][j] = (0..n).map(|a| basis[i][a].dot(image[a])).sum();
+            }
+        }
+        let found = symmetric_eigenvalues(small);
+        let done = values.len() == wide && (0..count).all(|k| (found[k] / values[k] - 1.0f64).abs() < 1e-9);
+        values = found;
+        if done {
+            break;
+        }
+    }
+    values[..count].iter().map(|v| v.sqrt()).collect()
+}
