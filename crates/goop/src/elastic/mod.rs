@@ -6,11 +6,28 @@
 
 mod assembly;
 mod bends;
+mod card;
+mod curvature;
+mod curve_bend;
+mod curve_stretch;
+mod curve_twist;
+mod element;
 mod four;
+mod hinge;
+mod jet;
 pub mod lattice;
+pub mod metric;
+mod primal;
+mod quadratic;
 mod runs;
+mod solid_metric;
 pub mod springs;
+mod surface_curvature;
+mod surface_metric;
+mod triangle_bend;
+mod triangle_metric;
 
+pub use metric::Metric;
 pub use springs::Springs;
 
 use crate::solve::BlockMatrix;
