@@ -4,7 +4,7 @@
 
 use crate::animate::{Course, Motion};
 use crate::contact::Obstacle;
-use crate::elastic::{Elasticity, lattice};
+use crate::elastic::{Elasticity, Spline, lattice};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Shape};
 use crate::solve;
@@ -291,7 +291,12 @@ impl Body {
         self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
             // The energies of elasticity theory come with their own files.
-            ElasticityKind::None | ElasticityKind::Metric | ElasticityKind::Published | ElasticityKind::Spline => None,
+            ElasticityKind::None | ElasticityKind::Metric | ElasticityKind::Published => None,
+            ElasticityKind::Spline => Some(match Spline::new(shape, material, &self.masses) {
+                Some(spline) => Arc::new(spline),
+                // A mesh has no grid to take differences on: springs, linear about the rest shape.
+                None => Arc::new(lattice::springs(shape, material)),
+            }),
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
         };
     }

@@ -8,9 +8,14 @@ mod assembly;
 mod bends;
 mod four;
 pub mod lattice;
+pub mod linear;
 mod runs;
+pub mod spline;
+mod spline_rows;
 pub mod springs;
 
+pub use linear::Linear;
+pub use spline::Spline;
 pub use springs::Springs;
 
 use crate::solve::BlockMatrix;
@@ -110,5 +115,16 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// for each edge of `Grid::edges`, axis after axis. Empty where nothing can break.
     fn edges<'a>(&self, _memory: &'a [f64]) -> &'a [f64] {
         &[]
+    }
+
+    /// The energy as a quadratic one of the displacement in a rigid frame, where it is
+    /// made that way; others are linearised at rest. `rim_held`: the whole boundary is pinned.
+    fn linear(&self, _memory: &[f64], _rim_held: bool) -> Option<Linear> {
+        None
+    }
+
+    /// The spline energy, if it is one.
+    fn spline(&self) -> Option<&Spline> {
+        None
     }
 }

@@ -7,6 +7,7 @@
 pub mod block;
 pub mod cg;
 pub mod cholesky;
+pub mod sparse;
 
 pub use block::BlockMatrix;
 
