@@ -19,6 +19,7 @@
 pub mod block;
 pub mod cg;
 pub mod condition;
+pub mod constant;
 pub mod order;
 pub mod profile;
 pub mod scalar;
