@@ -68,10 +68,14 @@ impl Skin {
 }
 
 /// Finds the nearest of many points: a k-d tree laid out in one list, the middle of each
-/// stretch being the point that halves it.
+/// stretch being the point that halves it along its widest axis.
 pub(super) struct Nearest<'a> {
     points: &'a [DVec3],
     order: Vec<u32>,
+    /// Axis along which the stretch with this middle is halved.
+    axes: Vec<u8>,
+    low: DVec3,
+    high: DVec3,
 }
 
 /// Stretches no longer than this are searched one by one.
@@ -80,27 +84,39 @@ const LEAF: usize = 8;
 impl<'a> Nearest<'a> {
     pub(super) fn new(points: &'a [DVec3]) -> Self {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
-        let mut open = vec![(0, order.len(), 0)];
-        while let Some((start, end, axis)) = open.pop() {
+        let mut axes = vec![0; order.len()];
+        let bounds = |part: &[u32]| {
+            let all = part.iter().map(|&i| points[i as usize]);
+            all.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(p), high.max(p)))
+        };
+        let (low, high) = bounds(&order);
+        let mut open = vec![(0, order.len())];
+        while let Some((start, end)) = open.pop() {
             if end - start > LEAF {
+                let (low, high) = bounds(&order[start..end]);
+                let axis = (high - low).max_position();
                 let along = |&i: &u32| points[i as usize][axis];
-                let middle = (end - start) / 2;
-                order[start..end]
-                    .select_nth_unstable_by(middle, |a, b| along(a).total_cmp(&along(b)).then_with(|| a.cmp(b)));
-                let next = (axis + 1) % 3;
-                open.extend([(start, start + middle, next), (start + middle + 1, end, next)]);
+                let middle = start + (end - start) / 2;
+                order[start..end].select_nth_unstable_by(middle - start, |a, b| {
+                    along(a).total_cmp(&along(b)).then_with(|| a.cmp(b))
+                });
+                axes[middle] = axis as u8;
+                open.extend([(start, middle), (middle + 1, end)]);
             }
         }
-        Self { points, order }
+        Self { points, order, axes, low, high }
     }
 
     /// Number of the nearest point, the lowest of several; `None` where there is none.
     pub(super) fn of(&self, place: DVec3) -> Option<u32> {
-        let mut best = (f64::INFINITY, u32::MAX);
-        // With each stretch the least distance it can have.
-        let mut open = vec![(0, self.order.len(), 0, 0.0)];
-        while let Some((start, end, axis, least)) = open.pop() {
-            if least > best.0 {
+        if self.points.is_empty() {
+            return None;
+        }
+        let mut best = (f64::INFINITY, 0);
+        // With each stretch how far off it is, at least, along every axis.
+        let mut open = vec![(0, self.order.len(), place - place.clamp(self.low, self.high))];
+        while let Some((start, end, off)) = open.pop() {
+            if off.length_squared() > best.0 {
                 continue;
             }
             let stretch = &self.order[start..end];
@@ -115,15 +131,17 @@ impl<'a> Nearest<'a> {
                 continue;
             }
             let middle = start + stretch.len() / 2;
-            let off = place[axis] - self.points[self.order[middle] as usize][axis];
+            let axis = usize::from(self.axes[middle]);
+            let beyond = place[axis] - self.points[self.order[middle] as usize][axis];
             see(self.order[middle]);
-            let next = (axis + 1) % 3;
+            let mut further = off;
+            further[axis] = if beyond.abs() > off[axis].abs() { beyond } else { off[axis] };
             let halves = [(start, middle), (middle + 1, end)];
-            let (near, far) = if off < 0.0 { (halves[0], halves[1]) } else { (halves[1], halves[0]) };
-            open.push((far.0, far.1, next, least.max(off * off)));
-            open.push((near.0, near.1, next, least));
+            let (near, far) = if beyond < 0.0 { (halves[0], halves[1]) } else { (halves[1], halves[0]) };
+            open.push((far.0, far.1, further));
+            open.push((near.0, near.1, off));
         }
-        (best.1 != u32::MAX).then_some(best.1).or((!self.order.is_empty()).then_some(0))
+        Some(best.1)
     }
 }
 
