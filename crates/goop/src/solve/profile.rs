@@ -1,4 +1,4 @@
-//! Cholesky factor in profile storage, the direct solver of [TW].
+//! Cholesky factor in profile storage, the direct solver of TW.
 //!
 //! Row i is kept from its first entry f_i to the diagonal; the factor fills that and no more:
 //! ```text

@@ -1,4 +1,4 @@
-//! Successive over-relaxation, the simplest iteration of [TW].
+//! Successive over-relaxation, the simplest iteration of TW.
 //!
 //! ```text
 //! x_i += ω (b_i - Σ_j<i A_ij x_j(new) - Σ_j>i A_ij x_j(old) - A_ii x_i) / A_ii
