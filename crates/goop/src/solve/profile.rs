@@ -10,7 +10,8 @@
 //! Unknowns keep their order (of a grid: row by row) or take the reverse Cuthill–McKee one,
 //! whichever has the smaller profile.
 
-use super::sparse::{Refinement, Structure};
+use super::refinement::Refinement;
+use super::sparse::Structure;
 use super::{LARGEST_FACTOR, LinearSolver, Refusal, Report, Settings, SparseMatrix, order};
 
 /// How the unknowns are numbered.

@@ -6,7 +6,7 @@
 //! Converges for every positive definite matrix and 0 < ω < 2. With half of the matrix kept, a
 //! sweep gathers along a column what is still old and scatters along it what is new.
 
-use super::sparse::residual;
+use super::refinement::residual;
 use super::{LinearSolver, Refusal, Report, Settings, SparseMatrix};
 
 /// Over-relaxation with a fixed factor.
