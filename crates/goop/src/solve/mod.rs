@@ -22,6 +22,7 @@ pub mod condition;
 pub mod constant;
 pub mod order;
 pub mod profile;
+mod refinement;
 pub mod scalar;
 pub mod sor;
 pub mod sparse;
@@ -81,7 +82,8 @@ pub struct Settings {
     /// Which solver.
     pub method: Method,
     /// Residual relative to the right side. 1e-6 leaves errors far below those of
-    /// the time step and still lets the iteration stop early.
+    /// the time step and still lets the iteration stop early. Where it is infinite, direct
+    /// solvers substitute and do not look at the residual.
     pub tolerance: f64,
     /// Iterations (sweeps of SOR) before giving up, or before the direct solver takes over.
     pub max_iterations: usize,
@@ -171,11 +173,15 @@ pub trait LinearSolver: std::fmt::Debug + Send + Sync {
     fn bytes(&self) -> usize;
 }
 
-/// Unknowns up to which a factor, made once, solves faster than the iteration, for bodies of one,
-/// two and three dimensions. See `benches/solvers.rs`: back-substitution in a surface's factor stays
-/// ahead at every size measured, so there the time to make it and its memory set the limit; the
-/// factor of a solid fills up so fast that the iteration overtakes.
-pub const DIRECT_UP_TO: [usize; 3] = [10_000_000, 1_000_000, 30_000];
+/// Unknowns up to which a factor, made once, pays, for bodies of one, two and three dimensions.
+///
+/// Back-substitution stays ahead of the iteration at every size measured (`benches/solvers.rs
+/// --crossover`): of a plate of 512² nodes by more than a hundred times, of a solid of 40³ by eight.
+/// What ends it is memory, and the time to make the factor: at these sizes it takes about a
+/// gigabyte, and for the solid as long as ten solves by iteration. Measured are plates up to 262 144
+/// unknowns (0.34 GB) and solids up to 64 000 (1.1 GB); surfaces are carried on from there as n log n.
+/// The few entries a row of a curve's factor are never worth avoiding.
+pub const DIRECT_UP_TO: [usize; 3] = [10_000_000, 600_000, 60_000];
 
 /// The solver that settings ask for, for a constant matrix of so many unknowns from a body of so
 /// many dimensions (1 to 3). Left to itself it is a sparse Cholesky factor up to [`DIRECT_UP_TO`], and

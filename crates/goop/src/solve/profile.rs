@@ -1,4 +1,4 @@
-//! Cholesky factor in profile storage, the direct solver of [TW].
+//! Cholesky factor in profile storage, the direct solver of TW.
 //!
 //! Row i is kept from its first entry f_i to the diagonal; the factor fills that and no more:
 //! ```text
@@ -10,7 +10,8 @@
 //! Unknowns keep their order (of a grid: row by row) or take the reverse Cuthill–McKee one,
 //! whichever has the smaller profile.
 
-use super::sparse::{Refinement, Structure};
+use super::refinement::Refinement;
+use super::sparse::Structure;
 use super::{LARGEST_FACTOR, LinearSolver, Refusal, Report, Settings, SparseMatrix, order};
 
 /// How the unknowns are numbered.

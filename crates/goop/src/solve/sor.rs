@@ -1,4 +1,4 @@
-//! Successive over-relaxation, the simplest iteration of [TW].
+//! Successive over-relaxation, the simplest iteration of TW.
 //!
 //! ```text
 //! x_i += ω (b_i - Σ_j<i A_ij x_j(new) - Σ_j>i A_ij x_j(old) - A_ii x_i) / A_ii
@@ -6,7 +6,7 @@
 //! Converges for every positive definite matrix and 0 < ω < 2. With half of the matrix kept, a
 //! sweep gathers along a column what is still old and scatters along it what is new.
 
-use super::sparse::residual;
+use super::refinement::residual;
 use super::{LinearSolver, Refusal, Report, Settings, SparseMatrix};
 
 /// Over-relaxation with a fixed factor.

@@ -257,3 +257,50 @@ fn incomplete(matrix: &SparseMatrix, raised: f64, factor: &mut [f64], inverse: &
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn incomplete_solver() -> ConjugateGradients {
+        let mut solver = ConjugateGradients::default();
+        let preconditioner = Preconditioner::IncompleteCholesky;
+        solver.tune(&Settings { preconditioner, tolerance: 1e-10, ..Settings::default() });
+        solver
+    }
+
+    /// Catches an incomplete factor with a wrong entry: where no fill is dropped it is the whole
+    /// factor, and one iteration is enough.
+    #[test]
+    fn the_incomplete_factor_of_a_chain_is_complete() {
+        let n = 50;
+        let mut entries: Vec<_> = (0..n).map(|i| (i, i, 2.1 + i as f64)).collect();
+        entries.extend((1..n).map(|i| (i, i - 1, -1.0 - 0.4 * i as f64)));
+        let matrix = SparseMatrix::from_entries(n, &entries);
+        let mut solver = incomplete_solver();
+        assert!(solver.factorise(&matrix));
+        let report = solver.solve(&matrix, &mut vec![1.0; n], 1);
+        assert!(report.converged && report.iterations == 1 && solver.raised() == 0.0, "{report:?}");
+    }
+
+    /// Catches a solver that gives up where the matrix has a factor and its pattern has none
+    /// (Kershaw 1978), and one that keeps its diagonal raised for the next matrix.
+    #[test]
+    fn where_there_is_no_incomplete_factor_the_diagonal_is_raised() {
+        let sides = [(1, 0, -2.0), (2, 1, -2.0), (3, 2, -2.0), (3, 0, 2.0)];
+        let with = |diagonal: f64| {
+            let entries: Vec<_> = (0..4).map(|i| (i, i, diagonal)).chain(sides).collect();
+            SparseMatrix::from_entries(4, &entries)
+        };
+        let mut solver = incomplete_solver();
+        for (matrix, raised) in [(with(3.0), true), (with(5.0), false)] {
+            assert!(solver.factorise(&matrix));
+            assert_eq!(solver.raised() > 0.0, raised);
+            let mut x = vec![1.0, 2.0, 3.0, 4.0];
+            assert!(solver.solve(&matrix, &mut x, 1).converged);
+            let mut image = [0.0; 4];
+            matrix.product(&x, &mut image);
+            assert!((0..4).all(|i| (image[i] - (i + 1) as f64).abs() < 1e-8), "{image:?}");
+        }
+    }
+}
