@@ -83,4 +83,9 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
 
     /// Number of elements, for estimates of cost.
     fn elements(&self) -> usize;
+
+    /// Pairs of nodes between which springs run, for pictures; none where there are no springs.
+    fn links(&self) -> &[[u32; 2]] {
+        &[]
+    }
 }
