@@ -8,12 +8,28 @@ use super::motion::Bounds;
 use super::skin::Skin;
 use super::tube::{self, Chain};
 use glam::{Quat, Vec3};
-use goop::frame::{BodyFrame, Frame};
+use goop::frame::{BodyFrame, ForceKind, Frame};
 
 /// Most velocity arrows a body.
 const MOST_ARROWS: usize = 60;
+/// Length of the longest velocity and force arrows, as a share of the scene.
+pub const ARROW: f32 = 0.14;
+/// Ink of velocities.
+pub const VELOCITY: [u8; 3] = [0x22, 0x28, 0x30];
 /// Beads and rods of a lattice have fewer sides beyond so many.
 const MANY: usize = 3000;
+
+/// The unit of arrows, as a share of the scene.
+const QUARTER: f32 = 0.25;
+
+/// Ink of a force.
+pub fn of_force(kind: ForceKind) -> [u8; 3] {
+    match kind {
+        ForceKind::Load => [0x8A, 0x2F, 0xA0],
+        ForceKind::Spring => [0x00, 0x62, 0xB0],
+        ForceKind::Contact => [0xD5, 0x3E, 0x00],
+    }
+}
 
 /// What is found about a body once.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +40,8 @@ pub struct Prepared {
     pub chains: Vec<Chain>,
     /// Its rods in a lattice.
     pub rods: Vec<[u32; 2]>,
+    /// Nodes that one sees: those of triangles and segments, or all.
+    pub seen: Vec<u32>,
     /// Its own colour.
     pub color: Vec3,
 }
@@ -37,7 +55,14 @@ impl Prepared {
         } else {
             look.lattice.clone()
         };
-        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, skin, color }
+        let mut seen: Vec<u32> =
+            look.triangles.iter().flatten().chain(look.segments.iter().flatten()).copied().collect();
+        seen.sort_unstable();
+        seen.dedup();
+        if seen.is_empty() {
+            seen = (0..rest.len() as u32).collect();
+        }
+        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, seen, skin, color }
     }
 }
 
@@ -51,6 +76,8 @@ pub struct Composer<'a> {
     pub color_top: f32,
     /// Fastest of the motion (m/s).
     pub greatest_speed: f32,
+    /// Force whose arrow has full length (N).
+    pub full_force: f32,
     /// Size of the scene (m).
     pub size: f32,
 }
@@ -102,6 +129,26 @@ impl Composer<'_> {
                 }
             }
             Style::Lattice => self.lattice(mesh, &x, prepared, color),
+        }
+        if self.settings.style != Style::Lattice && pale == 0.0 {
+            self.inside(mesh, &x, look);
+        }
+    }
+
+    /// Nodes and springs over a body that is drawn otherwise.
+    fn inside(&self, mesh: &mut Mesh, x: &[Vec3], look: &BodyLook) {
+        let show = &self.settings.show;
+        let width = (1.2 * self.settings.height as f32 / 720.0).max(0.8);
+        for &[a, b] in look.lattice.iter().filter(|_| show.springs) {
+            let ends = [x[a as usize], x[b as usize]];
+            if ends.iter().all(|end| end.is_finite()) {
+                mesh.lines.push(Line { ends, color: Vec3::splat(0.02), width, lead: 0.003 });
+            }
+        }
+        let ink = mesh.material(Material::INK);
+        let cuts = if x.len() > MANY { 0 } else { 1 };
+        for &p in x.iter().filter(|p| show.nodes && p.is_finite()) {
+            mesh.ball(p, self.pixels(p, 2.2), Vec3::splat(0.05), ink, cuts);
         }
     }
 
@@ -196,34 +243,41 @@ impl Composer<'_> {
         mesh.triangle([corners[0], corners[2], corners[3]], material);
     }
 
-    /// Pins, contacts and velocities of a frame, and the caller's arrows.
-    pub fn marks(&self, mesh: &mut Mesh, frame: &Frame, arrows: &[Arrow]) {
+    /// Pins, contacts, velocities and forces of a frame, and the caller's arrows.
+    pub fn marks(&self, mesh: &mut Mesh, frame: &Frame, prepared: &[Option<Prepared>], arrows: &[Arrow]) {
         let show = &self.settings.show;
         for body in frame.bodies.iter().filter(|_| show.pins) {
-            for &n in &body.pinned {
-                if let Some(&p) = body.positions.get(n as usize) {
-                    self.dot(mesh, Vec3::from(p), 5.5, Vec3::splat(0.035), Material::INK);
+            let blue = color::linear_bytes(of_force(ForceKind::Spring));
+            for (nodes, color) in [(&body.sprung, blue), (&body.pinned, Vec3::splat(0.035))] {
+                for p in nodes.iter().filter_map(|&n| body.positions.get(n as usize)) {
+                    self.dot(mesh, Vec3::from(*p), 5.5, color, Material::INK);
                 }
             }
         }
         for &(body, node) in frame.contacts.iter().filter(|_| show.contacts) {
             if let Some(&p) = frame.bodies.get(body as usize).and_then(|b| b.positions.get(node as usize)) {
-                self.dot(mesh, Vec3::from(p), 3.2, color::linear_bytes([0xD5, 0x3E, 0x00]), Material::INK);
+                self.dot(mesh, Vec3::from(p), 3.2, color::linear_bytes(of_force(ForceKind::Contact)), Material::INK);
             }
         }
         if show.velocities && self.greatest_speed > 0.0 {
-            for body in &frame.bodies {
-                let step = body.positions.len().div_ceil(MOST_ARROWS).max(1);
-                for (&p, &v) in body.positions.iter().zip(&body.velocities).step_by(step) {
-                    self.arrow(
-                        mesh,
-                        Vec3::from(p),
-                        Vec3::from(v) / self.greatest_speed,
-                        1.6,
-                        Vec3::splat(0.03),
-                        Material::INK,
-                    );
+            for (body, prepared) in frame.bodies.iter().zip(prepared) {
+                let Some(Prepared { seen, .. }) = prepared else { continue };
+                let ink = color::linear_bytes(VELOCITY);
+                for &n in seen.iter().step_by(seen.len().div_ceil(MOST_ARROWS).max(1)) {
+                    let at = |list: &[[f32; 3]]| list.get(n as usize).map(|&p| Vec3::from(p));
+                    if let (Some(p), Some(v)) = (at(&body.positions), at(&body.velocities)) {
+                        let vector = v * (ARROW / QUARTER / self.greatest_speed);
+                        self.arrow(mesh, p, vector, 1.6, ink, Material::INK);
+                    }
                 }
+            }
+        }
+        for force in frame.forces.iter().filter(|_| show.forces && self.full_force > 0.0) {
+            let body = frame.bodies.get(force.body as usize);
+            if let Some(&p) = body.and_then(|b| b.positions.get(force.node as usize)) {
+                let share = (Vec3::from(force.newtons) / self.full_force).clamp_length_max(1.0);
+                let ink = color::linear_bytes(of_force(force.kind));
+                self.arrow(mesh, Vec3::from(p), share * (ARROW / QUARTER), 1.8, ink, Material::SIGN);
             }
         }
         let longest =
@@ -244,7 +298,7 @@ impl Composer<'_> {
 
     /// An arrow whose vector is measured in quarters of the scene; none where it would be a speck.
     pub fn arrow(&self, mesh: &mut Mesh, from: Vec3, vector: Vec3, pixels: f32, color: Vec3, material: Material) {
-        let to = from + vector * (0.25 * self.size);
+        let to = from + vector * (QUARTER * self.size);
         if from.is_finite() && to.is_finite() && from.distance(to) > self.pixels(from, 3.0 * pixels) {
             let material = mesh.material(material);
             mesh.arrow(from, to, self.pixels(from, pixels), color, material);
@@ -259,7 +313,7 @@ impl Composer<'_> {
             let gap = margin * height;
             s.z > 0.0 && s.x > gap && s.y > gap && s.x < width - gap && s.y < height - gap
         };
-        !inside(from, 0.0) || inside(from + vector * (0.25 * self.size), 0.02)
+        !inside(from, 0.0) || inside(from + vector * (QUARTER * self.size), 0.02)
     }
 
     /// A path as a thin tube.

@@ -82,6 +82,25 @@ pub fn legend(image: &mut Image, by: ColorBy, top: f32) {
     text::write(image, &last, left + wide - text::width(&last, size), line, size, INK);
 }
 
+/// What arrows mean, bottom left: name, ink, value of a full one, unit.
+pub fn arrows(image: &mut Image, entries: &[(&str, [u8; 3], f64, &str)]) {
+    let size = letter(image);
+    let (gap, step) = (0.7 * size, 1.3 * size);
+    let lines: Vec<String> = (entries.iter())
+        .map(|(name, _, full, unit)| format!("{name}, full length {}", measure(*full, unit).trim_start()))
+        .collect();
+    let Some(wide) = lines.iter().map(|l| text::width(l, size)).reduce(f32::max) else { return };
+    let high = step * lines.len() as f32 + gap;
+    let top = image.height as f32 - gap - high;
+    text::pane(image, gap, top, wide + 2.0 * gap + 2.2 * size, high, PAPER, 0.72);
+    for (i, (line, (_, ink, ..))) in lines.iter().zip(entries).enumerate() {
+        let base = top + step * (i as f32 + 1.0);
+        let dash = (0.12 * size).max(1.0);
+        text::pane(image, 2.0 * gap, base - 0.38 * size, 1.6 * size, dash, *ink, 1.0);
+        text::write(image, line, 2.0 * gap + 2.2 * size, base, size, INK);
+    }
+}
+
 /// Three digits, no more.
 fn short(value: f32) -> String {
     match value.abs() {

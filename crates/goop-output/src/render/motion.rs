@@ -1,7 +1,8 @@
 //! What a whole motion takes up: boxes of every body in every frame.
 
 use glam::{Quat, Vec3};
-use goop::frame::Frame;
+use goop::frame::{ForceKind, Frame};
+use std::collections::BTreeSet;
 
 /// A body further from the start than this many start sizes has flown off.
 const FLOWN: f32 = 12.0;
@@ -72,11 +73,23 @@ impl Bounds {
     }
 }
 
+/// What a body takes up in a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Taken {
+    body: Bounds,
+    /// Of its velocities (m/s) and of the forces on it (N), nought among them.
+    velocities: Bounds,
+    forces: Bounds,
+}
+
 /// What is known of a motion before it is drawn: gathered frame by frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Motion {
-    boxes: Vec<Bounds>,
+    boxes: Vec<Taken>,
     start: Option<Bounds>,
+    /// Greatest force of every frame that has any (N).
+    forces: Vec<f32>,
+    kinds: BTreeSet<ForceKind>,
     /// Number and pose of obstacles wherever they were.
     poses: Vec<(usize, Vec3, Quat)>,
     /// Greatest stretch of a node (-).
@@ -88,11 +101,25 @@ pub struct Motion {
 impl Motion {
     /// Takes a frame into account.
     pub fn add(&mut self, frame: &Frame) {
-        let boxes: Vec<Bounds> = (frame.bodies.iter())
-            .map(|b| Bounds::of(b.positions.iter().map(|&p| Vec3::from(p))))
-            .filter(|b| !b.is_empty())
+        let around = |list: &[[f32; 3]]| Bounds::of(list.iter().map(|&p| Vec3::from(p)));
+        let nought = Bounds { low: Vec3::ZERO, high: Vec3::ZERO };
+        let mut boxes: Vec<Taken> = (frame.bodies.iter())
+            .map(|b| Taken {
+                body: around(&b.positions),
+                velocities: around(&b.velocities).with(&nought),
+                forces: nought,
+            })
             .collect();
-        let whole = boxes.iter().fold(Bounds::EMPTY, |a, b| a.with(b));
+        for force in &frame.forces {
+            if let Some(taken) = boxes.get_mut(force.body as usize) {
+                taken.forces = taken.forces.with(&around(&[force.newtons]));
+            }
+            self.kinds.insert(force.kind);
+        }
+        boxes.retain(|b| !b.body.is_empty());
+        let whole = boxes.iter().fold(Bounds::EMPTY, |a, b| a.with(&b.body));
+        let forces = frame.forces.iter().map(|f| Vec3::from(f.newtons).length());
+        self.forces.extend(forces.filter(|f| f.is_finite() && *f > 0.0).reduce(f32::max));
         if self.start.is_none() && !whole.is_empty() {
             self.start = Some(whole);
         }
@@ -128,10 +155,35 @@ impl Motion {
 
     /// Boxes that a picture must show; a body that flew off is left out from there on.
     pub fn kept(&self) -> Vec<Bounds> {
+        self.kept_with_arrows(0.0, 0.0)
+    }
+
+    /// The same with room for arrows of so many metres for 1 m/s, and for 1 N.
+    pub fn kept_with_arrows(&self, for_speed: f32, for_newton: f32) -> Vec<Bounds> {
         let Some(start) = self.start else { return Vec::new() };
         let reach = FLOWN * start.size().max(1e-6);
-        let inside = |b: &&Bounds| b.corners().iter().all(|c| c.distance(start.center()) <= reach);
-        self.boxes.iter().filter(inside).copied().collect()
+        let longest = for_newton * self.full_force();
+        let inside = |b: &&Taken| b.body.corners().iter().all(|c| c.distance(start.center()) <= reach);
+        let grow = |b: &Taken| {
+            let forces = |v: Vec3| (for_newton * v).clamp_length_max(longest);
+            Bounds {
+                low: b.body.low + (for_speed * b.velocities.low).min(forces(b.forces.low)),
+                high: b.body.high + (for_speed * b.velocities.high).max(forces(b.forces.high)),
+            }
+        };
+        self.boxes.iter().filter(inside).map(grow).collect()
+    }
+
+    /// The force whose arrow has full length (N); those of a hard impact are greater.
+    pub fn full_force(&self) -> f32 {
+        let mut sorted = self.forces.clone();
+        sorted.sort_by(f32::total_cmp);
+        sorted.get(sorted.len().saturating_sub(1) * 9 / 10).copied().unwrap_or(0.0)
+    }
+
+    /// Kinds of forces there were.
+    pub fn kinds(&self) -> &BTreeSet<ForceKind> {
+        &self.kinds
     }
 
     /// Box around all that is kept.
@@ -178,7 +230,7 @@ mod tests {
         let frames: Vec<Frame> = (0..50).map(swing).collect();
         let corners: Vec<Vec3> = Motion::of(&frames).kept().iter().flat_map(Bounds::corners).collect();
         for (width, height) in [(1280, 720), (300, 900)] {
-            let camera = Camera::framing(&corners, direction(&corners), width, height);
+            let camera = Camera::framing(&corners, direction(&corners), 50.0, width, height);
             let mut reach = 0.0_f32;
             for p in frames.iter().flat_map(|f| &f.bodies[0].positions) {
                 let s = camera.project(Vec3::from(*p));

@@ -6,7 +6,7 @@ use super::{Renderer, Shot};
 use crate::error::OutputError;
 use crate::image::Image;
 use crate::sequence::expect_count;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use goop::frame::Frame;
 
 const PATH: Vec3 = Vec3::new(0.035, 0.04, 0.045);
@@ -32,7 +32,7 @@ impl Renderer {
                 self.add_bodies(&mut mesh, &shot, &frames[i], 0.62 * (1.0 - k as f32 / most));
             }
             self.add_obstacles(&mut mesh, &shot, &frames[last]);
-            shot.composer.marks(&mut mesh, &frames[last], &[]);
+            shot.composer.marks(&mut mesh, &frames[last], &self.bodies, &[]);
             self.add_paths(&mut mesh, &shot, frames, &shown);
             let mut image = self.develop(mesh, &shot);
             self.write_over(&mut image, &shot, &frames[last]);
@@ -45,11 +45,7 @@ impl Renderer {
             let center = |i: usize| frames[i].bodies[body].center;
             let path: Vec<Vec3> = (0..frames.len()).map(|i| center(i).as_vec3()).filter(|p| p.is_finite()).collect();
             shot.composer.path(mesh, &path, PATH);
-            let velocity = |i: usize| {
-                let (a, b) = (i.saturating_sub(1), (i + 1).min(frames.len() - 1));
-                let time = frames[b].time - frames[a].time;
-                if time > 0.0 { (center(b) - center(a)) / time } else { DVec3::ZERO }
-            };
+            let velocity = |i: usize| frames[i].bodies[body].center_velocity;
             let fastest = shown.iter().map(|&i| velocity(i).length()).filter(|v| v.is_finite()).fold(0.0, f64::max);
             if fastest <= 0.0 {
                 continue;
