@@ -296,9 +296,12 @@ pub struct Compare {
     /// Formulations (spring, mass-spring, implicit, rigid) or integrators, comma separated
     #[arg(long, value_delimiter = ',', default_value = "spring,implicit,implicit-midpoint")]
     pub formulations: Vec<String>,
-    /// The page to write [default: out/<scene>-compare.html]
+    /// The page to write [default: out/<scene>-compare.html]; the movie goes beside it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Make no movie
+    #[arg(long)]
+    pub no_movie: bool,
     /// No progress
     #[arg(short, long)]
     pub quiet: bool,

@@ -18,7 +18,7 @@ use goop_output::render::{
 };
 use goop_output::{CacheReader, Image, Mark, Movie, StoredCenters, StoredForces, StoredMarks};
 use goop_scene::Scene;
-use goop_scene::scene::Edit;
+use goop_scene::scene::{Camera, Edit};
 use std::path::Path;
 use std::time::Instant;
 
@@ -136,6 +136,16 @@ pub fn movie_of(folder: &Path, quiet: bool) -> Result<()> {
     Stored::open(folder)?.movie(&folder.join("movie.mp4"), &Picture::default(), None, quiet)
 }
 
+/// The scene's camera.
+pub fn camera(camera: &Camera) -> CameraLook {
+    CameraLook {
+        position: camera.position,
+        look_at: camera.look_at,
+        lens_mm: camera.lens,
+        orbit_deg_per_s: camera.orbit,
+    }
+}
+
 /// What a run folder holds.
 struct Stored {
     cache: CacheReader,
@@ -229,14 +239,21 @@ impl Stored {
 
     /// The scene's camera, changed by the command line; none where neither says where it stands.
     fn camera(&self, wish: &Wish, motion: &Motion) -> Option<CameraLook> {
-        let scene = self.scene.camera.as_ref();
-        let position = wish.position.or(scene.map(|c| c.position))?;
-        let middle = || motion.bounds().center().as_dvec3().to_array();
+        let framing = Framing::default();
+        let given = self.scene.camera.as_ref().map(camera).or_else(|| {
+            let look_at = motion.bounds().center().as_dvec3().to_array();
+            wish.position.map(|position| CameraLook {
+                position,
+                look_at,
+                lens_mm: framing.lens_mm,
+                orbit_deg_per_s: 0.0,
+            })
+        })?;
         Some(CameraLook {
-            position,
-            look_at: wish.look_at.or(scene.map(|c| c.look_at)).unwrap_or_else(middle),
-            lens_mm: wish.lens.or(scene.map(|c| c.lens)).unwrap_or(Framing::default().lens_mm),
-            orbit_deg_per_s: wish.orbit.or(scene.map(|c| c.orbit)).unwrap_or(0.0),
+            position: wish.position.unwrap_or(given.position),
+            look_at: wish.look_at.unwrap_or(given.look_at),
+            lens_mm: wish.lens.unwrap_or(given.lens_mm),
+            orbit_deg_per_s: wish.orbit.unwrap_or(given.orbit_deg_per_s),
         })
     }
 

@@ -4,9 +4,10 @@ use super::camera::Camera;
 use super::color;
 use super::look::{Arrow, BodyLook, ColorBy, ObstacleLook, Settings, Style};
 use super::mesh::{Line, Material, Mesh};
-use super::motion::Bounds;
+use super::motion::{Bounds, LONGEST};
 use super::skin::Skin;
 use super::tube::{self, Chain};
+use crate::forces::spread;
 use glam::{Quat, Vec3};
 use goop::frame::{BodyFrame, ForceKind, Frame};
 
@@ -14,8 +15,6 @@ use goop::frame::{BodyFrame, ForceKind, Frame};
 const MOST_ARROWS: usize = 60;
 /// Length of the longest velocity and force arrows, as a share of the scene.
 pub const ARROW: f32 = 0.14;
-/// Ink of velocities.
-pub const VELOCITY: [u8; 3] = [0x22, 0x28, 0x30];
 /// Beads and rods of a lattice have fewer sides beyond so many.
 const MANY: usize = 3000;
 
@@ -74,15 +73,22 @@ pub struct Composer<'a> {
     pub camera: Camera,
     /// Value at the top of the colour scale.
     pub color_top: f32,
-    /// Fastest of the motion (m/s).
-    pub greatest_speed: f32,
+    /// Speed whose arrow has full length (m/s).
+    pub full_speed: f32,
     /// Force whose arrow has full length (N).
     pub full_force: f32,
     /// Size of the scene (m).
     pub size: f32,
+    /// What is behind is dark, so that pins and velocities are light.
+    pub on_dark: bool,
 }
 
 impl Composer<'_> {
+    /// Ink of pins, velocities and paths: what stands out from the background.
+    pub fn ink(&self) -> [u8; 3] {
+        if self.on_dark { [0xF2, 0xEE, 0xE0] } else { [0x22, 0x28, 0x30] }
+    }
+
     /// Length at a point that looks like this many pixels in a picture 720 high (m).
     fn pixels(&self, at: Vec3, count: f32) -> f32 {
         self.camera.pixel_size(at) * count * self.settings.height as f32 / 720.0
@@ -148,7 +154,7 @@ impl Composer<'_> {
         let ink = mesh.material(Material::INK);
         let cuts = if x.len() > MANY { 0 } else { 1 };
         for &p in x.iter().filter(|p| show.nodes && p.is_finite()) {
-            mesh.ball(p, self.pixels(p, 2.2), Vec3::splat(0.05), ink, cuts);
+            mesh.ball(p, self.pixels(p, 2.8), Vec3::splat(0.05), ink, cuts);
         }
     }
 
@@ -248,7 +254,7 @@ impl Composer<'_> {
         let show = &self.settings.show;
         for body in frame.bodies.iter().filter(|_| show.pins) {
             let blue = color::linear_bytes(of_force(ForceKind::Spring));
-            for (nodes, color) in [(&body.sprung, blue), (&body.pinned, Vec3::splat(0.035))] {
+            for (nodes, color) in [(&body.sprung, blue), (&body.pinned, color::linear_bytes(self.ink()))] {
                 for p in nodes.iter().filter_map(|&n| body.positions.get(n as usize)) {
                     self.dot(mesh, Vec3::from(*p), 5.5, color, Material::INK);
                 }
@@ -259,15 +265,16 @@ impl Composer<'_> {
                 self.dot(mesh, Vec3::from(p), 3.2, color::linear_bytes(of_force(ForceKind::Contact)), Material::INK);
             }
         }
-        if show.velocities && self.greatest_speed > 0.0 {
+        if show.velocities && self.full_speed > 0.0 {
             for (body, prepared) in frame.bodies.iter().zip(prepared) {
-                let Some(Prepared { seen, .. }) = prepared else { continue };
-                let ink = color::linear_bytes(VELOCITY);
-                for &n in seen.iter().step_by(seen.len().div_ceil(MOST_ARROWS).max(1)) {
+                let Some(Prepared { seen, skin, .. }) = prepared else { continue };
+                let ink = color::linear_bytes(self.ink());
+                let material = if skin.closed { Material { flat: true, ..Material::INK } } else { Material::SIGN };
+                for &n in seen.iter().filter(|&&n| spread(n, seen.len(), MOST_ARROWS)) {
                     let at = |list: &[[f32; 3]]| list.get(n as usize).map(|&p| Vec3::from(p));
                     if let (Some(p), Some(v)) = (at(&body.positions), at(&body.velocities)) {
-                        let vector = v * (ARROW / QUARTER / self.greatest_speed);
-                        self.arrow(mesh, p, vector, 1.6, ink, Material::INK);
+                        let share = (v / self.full_speed).clamp_length_max(LONGEST);
+                        self.arrow(mesh, p, share * (ARROW / QUARTER), 1.6, ink, material);
                     }
                 }
             }
@@ -275,7 +282,7 @@ impl Composer<'_> {
         for force in frame.forces.iter().filter(|_| show.forces && self.full_force > 0.0) {
             let body = frame.bodies.get(force.body as usize);
             if let Some(&p) = body.and_then(|b| b.positions.get(force.node as usize)) {
-                let share = (Vec3::from(force.newtons) / self.full_force).clamp_length_max(1.0);
+                let share = (Vec3::from(force.newtons) / self.full_force).clamp_length_max(LONGEST);
                 let ink = color::linear_bytes(of_force(force.kind));
                 self.arrow(mesh, Vec3::from(p), share * (ARROW / QUARTER), 1.8, ink, Material::SIGN);
             }

@@ -59,12 +59,14 @@ pub struct Renderer {
     bodies: Vec<Option<Prepared>>,
     obstacles: Vec<Skin>,
     backdrop: Backdrop,
+    on_dark: bool,
     /// Of the motion and the obstacles near it; empty until framed.
     bounds: Bounds,
     camera: Option<Camera>,
     lights: Option<Lights>,
     greatest_stretch: f32,
     greatest_speed: f32,
+    full_speed: f32,
     full_force: f32,
     kinds: Vec<ForceKind>,
     pool: Option<rayon::ThreadPool>,
@@ -87,8 +89,10 @@ impl Renderer {
         }
         let pool =
             settings.threads.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n.clamp(1, 256)).build().ok());
+        let backdrop = Backdrop::new(&settings.background, settings.style, settings.width, settings.height);
         Ok(Renderer {
-            backdrop: Backdrop::new(&settings.background, settings.style, settings.width, settings.height),
+            on_dark: backdrop.is_dark(),
+            backdrop,
             look: look.clone(),
             settings: settings.clone(),
             bodies,
@@ -98,6 +102,7 @@ impl Renderer {
             lights: None,
             greatest_stretch: 0.0,
             greatest_speed: 0.0,
+            full_speed: 0.0,
             full_force: 0.0,
             kinds: Vec::new(),
             pool,
@@ -112,7 +117,7 @@ impl Renderer {
         let mut casting: Vec<Vec3> = boxes.iter().flat_map(Bounds::corners).collect();
         // Room for arrows, too.
         let long = |shown: bool, of: f32| if shown && of > 0.0 { compose::ARROW * bounds.size() / of } else { 0.0 };
-        let for_speed = long(self.settings.show.velocities, motion.greatest_speed);
+        let for_speed = long(self.settings.show.velocities, motion.full_speed());
         let for_newton = long(self.settings.show.forces, motion.full_force());
         let mut points: Vec<Vec3> =
             motion.kept_with_arrows(for_speed, for_newton).iter().flat_map(Bounds::corners).collect();
@@ -128,13 +133,10 @@ impl Renderer {
         }
         self.bounds = bounds;
         (self.greatest_stretch, self.greatest_speed) = (motion.greatest_stretch, motion.greatest_speed);
-        (self.full_force, self.kinds) = (motion.full_force(), motion.kinds().iter().copied().collect());
+        (self.full_speed, self.full_force) = (motion.full_speed(), motion.full_force());
+        self.kinds = motion.kinds().iter().copied().collect();
         let (width, height) = (self.settings.width, self.settings.height);
         let from = motion::direction(&points);
-        if self.look.framing.orbit_deg_per_s != 0.0 && self.look.camera.is_none() {
-            self.look.camera = Some(self.orbiting(&points, from, bounds.center()));
-            return;
-        }
         let lens = self.look.framing.lens_mm;
         let mut camera = Camera::framing(&points, from, lens, width, height);
         let lights = Lights::for_view(&camera);
@@ -146,8 +148,11 @@ impl Renderer {
             let wider = Camera::framing(&with_shadow, from, lens, width, height);
             let distance = |c: &Camera| c.eye.distance(bounds.center());
             if distance(&wider) < 1.3 * distance(&camera) {
-                camera = wider;
+                (camera, points) = (wider, with_shadow);
             }
+        }
+        if self.look.framing.orbit_deg_per_s != 0.0 && self.look.camera.is_none() {
+            self.look.camera = Some(self.orbiting(&points, from, bounds.center()));
         }
         self.camera = Some(camera);
         self.lights = Some(lights);
@@ -241,8 +246,8 @@ impl Renderer {
         }
         hud::legend(image, self.settings.color_by, shot.composer.color_top);
         let mut arrows = Vec::new();
-        if show.velocities && shot.composer.greatest_speed > 0.0 {
-            arrows.push(("velocity", compose::VELOCITY, f64::from(shot.composer.greatest_speed), "m/s"));
+        if show.velocities && shot.composer.full_speed > 0.0 {
+            arrows.push(("velocity", shot.composer.ink(), f64::from(shot.composer.full_speed), "m/s"));
         }
         for &kind in self.kinds.iter().filter(|_| show.forces) {
             let name = match kind {
@@ -281,9 +286,12 @@ impl Renderer {
             _ => greatest_stretch,
         };
         let color_top = self.settings.color_top.filter(|t| *t > 0.0).unwrap_or(top).max(1e-9);
+        let full_speed = if self.full_speed > 0.0 { self.full_speed } else { own.full_speed() };
         let full_force = if self.full_force > 0.0 { self.full_force } else { own.full_force() };
         let size = bounds.size();
-        let composer = Composer { settings: &self.settings, camera, color_top, greatest_speed, full_force, size };
+        let on_dark = self.on_dark;
+        let settings = &self.settings;
+        let composer = Composer { settings, camera, color_top, full_speed, full_force, size, on_dark };
         let ground = self.ground(own.poses(), &bounds);
         Shot { composer, camera, lights, bounds, ground }
     }

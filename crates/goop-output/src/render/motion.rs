@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 /// A body further from the start than this many start sizes has flown off.
 const FLOWN: f32 = 12.0;
 
+/// No arrow is longer than this many full ones.
+pub const LONGEST: f32 = 1.5;
+
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
@@ -87,8 +90,9 @@ struct Taken {
 pub struct Motion {
     boxes: Vec<Taken>,
     start: Option<Bounds>,
-    /// Greatest force of every frame that has any (N).
+    /// Greatest force (N) and speed (m/s) of every frame that has any.
     forces: Vec<f32>,
+    speeds: Vec<f32>,
     kinds: BTreeSet<ForceKind>,
     /// Number and pose of obstacles wherever they were.
     poses: Vec<(usize, Vec3, Quat)>,
@@ -131,12 +135,15 @@ impl Motion {
                 self.poses.push(pose);
             }
         }
+        let mut fastest = 0.0_f32;
         for body in &frame.bodies {
             let stretch = body.stretch.iter().filter(|s| s.is_finite()).fold(0.0, |m: f32, s| m.max(s.abs()));
             let speed = body.velocities.iter().map(|&v| Vec3::from(v).length()).filter(|s| s.is_finite());
             self.greatest_stretch = self.greatest_stretch.max(stretch);
-            self.greatest_speed = self.greatest_speed.max(speed.fold(0.0, f32::max));
+            fastest = speed.fold(fastest, f32::max);
         }
+        self.greatest_speed = self.greatest_speed.max(fastest);
+        self.speeds.extend(Some(fastest).filter(|speed| *speed > 0.0));
     }
 
     /// Of all these frames.
@@ -162,23 +169,24 @@ impl Motion {
     pub fn kept_with_arrows(&self, for_speed: f32, for_newton: f32) -> Vec<Bounds> {
         let Some(start) = self.start else { return Vec::new() };
         let reach = FLOWN * start.size().max(1e-6);
-        let longest = for_newton * self.full_force();
+        let longest = |full: f32, each: f32| move |v: Vec3| (each * v).clamp_length_max(LONGEST * each * full);
+        let (speeds, forces) = (longest(self.full_speed(), for_speed), longest(self.full_force(), for_newton));
         let inside = |b: &&Taken| b.body.corners().iter().all(|c| c.distance(start.center()) <= reach);
-        let grow = |b: &Taken| {
-            let forces = |v: Vec3| (for_newton * v).clamp_length_max(longest);
-            Bounds {
-                low: b.body.low + (for_speed * b.velocities.low).min(forces(b.forces.low)),
-                high: b.body.high + (for_speed * b.velocities.high).max(forces(b.forces.high)),
-            }
+        let grow = |b: &Taken| Bounds {
+            low: b.body.low + speeds(b.velocities.low).min(forces(b.forces.low)),
+            high: b.body.high + speeds(b.velocities.high).max(forces(b.forces.high)),
         };
         self.boxes.iter().filter(inside).map(grow).collect()
     }
 
     /// The force whose arrow has full length (N); those of a hard impact are greater.
     pub fn full_force(&self) -> f32 {
-        let mut sorted = self.forces.clone();
-        sorted.sort_by(f32::total_cmp);
-        sorted.get(sorted.len().saturating_sub(1) * 9 / 10).copied().unwrap_or(0.0)
+        usual(&self.forces)
+    }
+
+    /// The speed whose arrow has full length (m/s); that of a lash is greater.
+    pub fn full_speed(&self) -> f32 {
+        usual(&self.speeds)
     }
 
     /// Kinds of forces there were.
@@ -190,6 +198,13 @@ impl Motion {
     pub fn bounds(&self) -> Bounds {
         self.kept().iter().fold(Bounds::EMPTY, |a, b| a.with(b))
     }
+}
+
+/// What three in four do not surpass.
+fn usual(values: &[f32]) -> f32 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f32::total_cmp);
+    sorted.get(sorted.len().saturating_sub(1) * 3 / 4).copied().unwrap_or(0.0)
 }
 
 /// Direction from which to look at these points: a three-quarter view from slightly

@@ -9,7 +9,6 @@ use crate::sequence::expect_count;
 use glam::Vec3;
 use goop::frame::Frame;
 
-const PATH: Vec3 = Vec3::new(0.035, 0.04, 0.045);
 const ARROW: [u8; 3] = [0xC8, 0x32, 0x1E];
 
 impl Renderer {
@@ -44,7 +43,8 @@ impl Renderer {
         for body in 0..self.look.bodies.len() {
             let center = |i: usize| frames[i].bodies[body].center;
             let path: Vec<Vec3> = (0..frames.len()).map(|i| center(i).as_vec3()).filter(|p| p.is_finite()).collect();
-            shot.composer.path(mesh, &path, PATH);
+            let ink = color::linear_bytes(shot.composer.ink());
+            shot.composer.path(mesh, &path, ink);
             let velocity = |i: usize| frames[i].bodies[body].center_velocity;
             let fastest = shown.iter().map(|&i| velocity(i).length()).filter(|v| v.is_finite()).fold(0.0, f64::max);
             if fastest <= 0.0 {
@@ -60,7 +60,7 @@ impl Renderer {
             }
             for &i in shown {
                 let at = center(i).as_vec3();
-                shot.composer.dot(mesh, at, 4.5, PATH, Material::SIGN);
+                shot.composer.dot(mesh, at, 4.5, ink, Material::SIGN);
                 shot.composer.arrow(mesh, at, share(i) * scale, 2.2, color::linear_bytes(ARROW), Material::SIGN);
             }
         }
