@@ -89,6 +89,13 @@ impl Composer<'_> {
         if self.on_dark { [0xF2, 0xEE, 0xE0] } else { [0x22, 0x28, 0x30] }
     }
 
+    /// Nodes that are held, by springs and by pins, with the ink of each, where they are to be seen.
+    fn holds<'b>(&self, body: &'b BodyFrame) -> [(&'b [u32], Vec3); 2] {
+        let shown = |nodes: &'b [u32]| if self.settings.show.pins { nodes } else { &[] };
+        let blue = color::linear_bytes(of_force(ForceKind::Spring));
+        [(shown(&body.sprung), blue), (shown(&body.pinned), color::linear_bytes(self.ink()))]
+    }
+
     /// Length at a point that looks like this many pixels in a picture 720 high (m).
     fn pixels(&self, at: Vec3, count: f32) -> f32 {
         self.camera.pixel_size(at) * count * self.settings.height as f32 / 720.0
@@ -106,8 +113,20 @@ impl Composer<'_> {
     /// A body; `pale` (0 to 1) fades it for earlier instants.
     pub fn body(&self, mesh: &mut Mesh, body: &BodyFrame, look: &BodyLook, prepared: &Prepared, pale: f32) {
         let x: Vec<Vec3> = body.positions.iter().map(|&p| Vec3::from(p)).collect();
+        // In a lattice the beads themselves show what is held.
+        let mut held = vec![None; if self.settings.style == Style::Lattice { x.len() } else { 0 }];
+        for (nodes, ink) in self.holds(body) {
+            for &n in nodes {
+                if let Some(held) = held.get_mut(n as usize) {
+                    *held = Some(ink);
+                }
+            }
+        }
         let color = |node: u32| {
-            let own = self.color(body, prepared.color, node);
+            let own = match held.get(node as usize) {
+                Some(Some(ink)) => *ink,
+                _ => self.color(body, prepared.color, node),
+            };
             own + (Vec3::new(0.80, 0.83, 0.87) - own) * pale
         };
         match self.settings.style {
@@ -252,9 +271,8 @@ impl Composer<'_> {
     /// Pins, contacts, velocities and forces of a frame, and the caller's arrows.
     pub fn marks(&self, mesh: &mut Mesh, frame: &Frame, prepared: &[Option<Prepared>], arrows: &[Arrow]) {
         let show = &self.settings.show;
-        for body in frame.bodies.iter().filter(|_| show.pins) {
-            let blue = color::linear_bytes(of_force(ForceKind::Spring));
-            for (nodes, color) in [(&body.sprung, blue), (&body.pinned, color::linear_bytes(self.ink()))] {
+        for body in frame.bodies.iter().filter(|_| self.settings.style != Style::Lattice) {
+            for (nodes, color) in self.holds(body) {
                 for p in nodes.iter().filter_map(|&n| body.positions.get(n as usize)) {
                     self.dot(mesh, Vec3::from(*p), 5.5, color, Material::INK);
                 }
