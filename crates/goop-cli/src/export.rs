@@ -35,7 +35,7 @@ pub fn export(args: &Export) -> Result<End> {
         }
         Err(error) => {
             eprintln!("error: {error}");
-            Ok(End::Wrong)
+            Ok(if error.is_full() { End::Failed } else { End::Wrong })
         }
     }
 }

@@ -11,6 +11,7 @@ mod progress;
 mod render;
 mod resume;
 mod run;
+mod saved;
 mod scenes;
 mod summary;
 mod units;
@@ -51,6 +52,8 @@ fn behave() {
     // SAFETY: called first, before any thread or handler exists.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        // A file that may not grow is then an error like any other, with a sentence.
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("error: goop itself failed: {panic}");

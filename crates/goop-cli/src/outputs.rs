@@ -2,8 +2,14 @@
 
 use crate::args::Format;
 use anyhow::Result;
+use goop::Model;
 use goop::model::Body;
-use goop_output::{BodyMesh, Cache, CacheBody, Material, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
+use goop_output::cache::write_springs;
+use goop_output::names::file_names;
+use goop_output::{
+    BodyMesh, Cache, CacheBody, Centers, Forces, Marks, Material, ObjSequence, PlySequence, Probes, RestMesh, Sink,
+    Stats,
+};
 use goop_scene::{Built, Skin};
 use std::path::Path;
 
@@ -20,8 +26,8 @@ pub fn open(
     let mark = |k: usize| marks.map(|m| m.get(k).copied().unwrap_or(0));
     let names: Vec<String> = model.bodies.iter().map(|b| b.name.clone()).collect();
     let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(match mark(0) {
-        Some(mark) => Stats::resume(folder, names, mark)?,
-        None => Stats::create(folder, names)?,
+        Some(mark) => Stats::resume(folder, names.clone(), mark)?,
+        None => Stats::create(folder, names.clone())?,
     })];
     if !model.probes.is_empty() {
         let names: Vec<String> = model.probes.iter().map(|p| p.name.clone()).collect();
@@ -36,6 +42,17 @@ pub fn open(
         Some(frames) => Cache::resume(folder, bodies, fps, first_frame, frames as usize)?,
         None => Cache::create(folder, bodies, fps, first_frame)?,
     }));
+    for which in 0..3 {
+        let (names, mark) = (names.clone(), mark(sinks.len()));
+        sinks.push(match which {
+            0 => Box::new(Centers::open(folder, names, mark)?),
+            1 => Box::new(Marks::open(folder, names, mark)?),
+            _ => Box::new(Forces::open(folder, names, mark)?),
+        });
+    }
+    if marks.is_none() {
+        springs(folder, model)?;
+    }
     match format {
         Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(built))?)),
         Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(built))?)),
@@ -61,6 +78,18 @@ fn drawn(body: &Body, skin: Option<&Skin>) -> CacheBody {
         ..RestMesh::default()
     };
     CacheBody { rest, nodes: Some(skin.nodes.clone()), node_count: body.len() }
+}
+
+/// The springs of every body that has any, beside its mesh.
+fn springs(folder: &Path, model: &Model) -> Result<()> {
+    let names = file_names(&model.bodies.iter().map(|b| &b.name).collect::<Vec<_>>());
+    for (body, name) in model.bodies.iter().zip(names) {
+        if let Some(links) = body.elastic.as_ref().map(|e| e.links()).filter(|links| !links.is_empty()) {
+            let nodes: Vec<[f32; 3]> = body.shape.rest_positions.iter().map(|p| p.as_vec3().to_array()).collect();
+            write_springs(folder, &name, &nodes, links)?;
+        }
+    }
+    Ok(())
 }
 
 fn meshes(built: &Built) -> Vec<BodyMesh> {

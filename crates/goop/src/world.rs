@@ -554,18 +554,23 @@ impl World {
             if let Some(elastic) = &body.elastic {
                 elastic.stretch(&to.memory, &positions, &mut stretch);
             }
-            let pins = body.pins.iter().filter(|p| p.stiffness.is_none());
+            let pins = |soft: bool| {
+                let pins = body.pins.iter().filter(move |p| p.stiffness.is_some() == soft);
+                pins.flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
+            };
             let mass = body.mass();
             frame.bodies.push(BodyFrame {
                 center: (0..positions.len()).map(|i| body.masses[i] * positions[i]).sum::<DVec3>() / mass,
-                pinned: pins.flat_map(|p| p.nodes.iter().copied()).collect(),
+                center_velocity: row.momentum / mass,
+                pinned: pins(false),
+                sprung: pins(true),
                 stretch,
                 topology_version: 0,
                 row,
                 positions: positions.iter().map(|p| p.as_vec3().to_array()).collect(),
                 velocities: velocities.iter().map(|v| v.as_vec3().to_array()).collect(),
             });
-            frame.contacts.extend(to.anchors.iter().map(|a| (b as u32, a.node)));
+            crate::acting::on(&self.model, b, t1, to, &mut frame);
             for probe in self.model.probes.iter().filter(|p| p.body == b) {
                 let nodes = &probe.nodes;
                 frame.probes.push(if nodes.is_empty() {

@@ -3,6 +3,7 @@
 //! ```text
 //! rest/bodies.json        frames per second, bodies, materials
 //! rest/<body>.obj  .mtl   drawn mesh at rest: faces, lines, texture coordinates
+//! rest/<body>.springs.ply springs between the nodes, for bodies that have any
 //! cache/<body>.pc2        PointCache2: position of every vertex of the OBJ, a sample a frame
 //! cache/<body>.nodes      velocity and stretch of every node, a sample a frame
 //! ```
@@ -28,11 +29,13 @@ mod obj;
 mod reader;
 mod shape;
 mod sink;
+mod springs;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use reader::{CacheReader, CachedBody, NodeFrame};
 pub use sink::Cache;
+pub use springs::write as write_springs;
 
 pub(crate) use obj::{write_material_library, write_obj};
 pub(crate) use sink::remove_old;

@@ -5,7 +5,7 @@
 //! goes by the length of the file. A write that fails is cut back to the last whole frame.
 
 use super::index::{HEADER, Index, Kind, SAMPLES_AT, index_path, obj_path};
-use super::{CacheBody, NO_NODE, RestMesh, write_material_library, write_obj};
+use super::{CacheBody, NO_NODE, RestMesh, springs, write_material_library, write_obj};
 use crate::error::OutputError;
 use crate::sequence::expect_count;
 use crate::sink::Sink;
@@ -177,6 +177,7 @@ pub(crate) fn remove_old(folder: &Path) -> io::Result<()> {
         remove(&Kind::Positions.path(folder, &name))?;
         remove(&Kind::Nodes.path(folder, &name))?;
         remove(&obj_path(folder, &name))?;
+        remove(&springs::path(folder, &name))?;
         remove(&folder.join("rest").join(format!("{name}.mtl")))?;
     }
     remove(&index_path(folder))

@@ -8,7 +8,7 @@
 //! Nothing is simulated again. Frame k of the run is scene frame k and time k / fps in
 //! every format. Coordinates are metres, Y up, as in the run.
 
-mod base64;
+pub(crate) mod base64;
 mod glb;
 mod keyframes;
 mod mdd;

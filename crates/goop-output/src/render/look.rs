@@ -13,6 +13,23 @@ pub struct SceneLook {
     pub obstacles: Vec<ObstacleLook>,
     /// Where the picture is taken from; framed by itself when absent.
     pub camera: Option<CameraLook>,
+    /// How it frames itself.
+    pub framing: Framing,
+}
+
+/// A camera that frames the motion by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Framing {
+    /// Lens on a frame 36 mm wide (mm).
+    pub lens_mm: f64,
+    /// Turns about the vertical through the middle of the motion (degrees/s).
+    pub orbit_deg_per_s: f64,
+}
+
+impl Default for Framing {
+    fn default() -> Framing {
+        Framing { lens_mm: 50.0, orbit_deg_per_s: 0.0 }
+    }
 }
 
 /// A body.
@@ -27,7 +44,7 @@ pub struct BodyLook {
     pub triangles: Vec<[u32; 3]>,
     /// Segments between its nodes: curves.
     pub segments: Vec<[u32; 2]>,
-    /// Springs, drawn by [`Style::Lattice`]; when empty, the mesh's edges are.
+    /// Springs, drawn by [`Style::Lattice`] (when empty, the mesh's edges are) and on request.
     pub lattice: Vec<[u32; 2]>,
     /// Radius of a curve's tube (m); what is too thin to see is drawn as thick as a hair.
     pub radius: f32,
@@ -119,12 +136,18 @@ pub enum ColorBy {
 /// What else is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Show {
-    /// Held nodes.
+    /// Held nodes, dark; those that springs hold, blue.
     pub pins: bool,
     /// Nodes that touch an obstacle.
     pub contacts: bool,
     /// Velocities of some nodes of every body.
     pub velocities: bool,
+    /// Forces from outside on nodes: loads, springs of soft pins, obstacles.
+    pub forces: bool,
+    /// Every node.
+    pub nodes: bool,
+    /// Springs, over the surface.
+    pub springs: bool,
     /// Time and energies.
     pub hud: bool,
     /// Names under the bodies.
@@ -141,6 +164,9 @@ impl Default for Show {
             pins: true,
             contacts: false,
             velocities: false,
+            forces: false,
+            nodes: false,
+            springs: false,
             hud: false,
             captions: false,
             obstacles: true,

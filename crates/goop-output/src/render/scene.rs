@@ -10,17 +10,16 @@ impl SceneLook {
         SceneLook {
             bodies: model.bodies.iter().map(BodyLook::of).collect(),
             obstacles: model.obstacles.iter().map(|o| ObstacleLook::of(&o.shape, o.hollow)).collect(),
-            camera: None,
+            ..SceneLook::default()
         }
     }
 }
 
 impl BodyLook {
-    /// A body with its mesh, and its grid for a lattice.
+    /// A body with its mesh and its springs.
     pub fn of(body: &Body) -> BodyLook {
         let shape = &body.shape;
-        let lattice =
-            shape.grid().map_or_else(Vec::new, |grid| (0..grid.axes()).flat_map(|axis| grid.edges(axis)).collect());
+        let lattice = body.elastic.as_ref().map_or_else(Vec::new, |elastic| elastic.links().to_vec());
         let is_curve = matches!(shape.dimension, Dimension::Curve);
         BodyLook {
             name: body.name.clone(),

@@ -11,7 +11,7 @@ use crate::coordinates::framed::Work;
 use crate::coordinates::rigid::Point;
 use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
-use crate::model::{Body, Integrator, Load, Model};
+use crate::model::{Body, Coordinates, Integrator, Load, Model};
 use crate::shape::Dimension;
 use crate::solve::{BlockMatrix, Report, Solver};
 use crate::state::BodyState;
@@ -216,27 +216,34 @@ impl Scratch {
             self.loads.resize(if body.loads.is_empty() { 0 } else { body.len() }, DVec3::ZERO);
         }
         self.loads.fill(DVec3::ZERO);
-        for load in &body.loads {
-            match load {
-                Load::Force { nodes, newtons, course } => {
-                    let mass: f64 = nodes.iter().map(|&i| body.masses[i as usize]).sum();
-                    let per_mass = *newtons * (course.at(time) / mass);
-                    for &i in nodes {
-                        self.loads[i as usize] += per_mass * body.masses[i as usize];
-                    }
+        add_loads(body, time, x, &mut self.loads);
+    }
+}
+
+/// Adds the loads of a body at a time to those of its nodes (N).
+pub(crate) fn add_loads(body: &Body, time: f64, x: &[DVec3], loads: &mut [DVec3]) {
+    for load in &body.loads {
+        match load {
+            Load::Force { nodes, newtons, course } => {
+                let mass: f64 = nodes.iter().map(|&i| body.masses[i as usize]).sum();
+                let per_mass = *newtons * (course.at(time) / mass);
+                for &i in nodes {
+                    loads[i as usize] += per_mass * body.masses[i as usize];
                 }
-                Load::Pressure { pascals, course, gas } => {
-                    let mut pressure = pascals * course.at(time);
-                    if *gas {
-                        let rest = body.shape.enclosed_volume(&body.shape.rest_positions);
-                        pressure *= rest / body.shape.enclosed_volume(x).max(1e-3 * rest);
-                    }
-                    // Area vector of every triangle, a third to each corner.
-                    for t in &body.shape.triangles {
-                        let [a, b, c] = t.map(|i| x[i as usize]);
-                        let force = pressure / 6.0 * (b - a).cross(c - a);
-                        t.iter().for_each(|&i| self.loads[i as usize] += force);
-                    }
+            }
+            // Inside a closed rigid shell it does nothing.
+            Load::Pressure { .. } if body.axes.coordinates == Coordinates::Rigid => {}
+            Load::Pressure { pascals, course, gas } => {
+                let mut pressure = pascals * course.at(time);
+                if *gas {
+                    let rest = body.shape.enclosed_volume(&body.shape.rest_positions);
+                    pressure *= rest / body.shape.enclosed_volume(x).max(1e-3 * rest);
+                }
+                // Area vector of every triangle, a third to each corner.
+                for t in &body.shape.triangles {
+                    let [a, b, c] = t.map(|i| x[i as usize]);
+                    let force = pressure / 6.0 * (b - a).cross(c - a);
+                    t.iter().for_each(|&i| loads[i as usize] += force);
                 }
             }
         }

@@ -144,4 +144,9 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
     fn spline(&self) -> Option<&Spline> {
         None
     }
+
+    /// Pairs of nodes between which springs run, for pictures; none where there are no springs.
+    fn links(&self) -> &[[u32; 2]] {
+        &[]
+    }
 }

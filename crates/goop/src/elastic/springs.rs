@@ -268,4 +268,8 @@ impl Elasticity for Springs {
     fn elements(&self) -> usize {
         self.ends.len() + self.stencils.len()
     }
+
+    fn links(&self) -> &[[u32; 2]] {
+        &self.ends
+    }
 }
