@@ -1,6 +1,6 @@
 //! Reads every rig and every motion of a folder, and plays each motion on each rig that
 //! has legs. Prints a line for each; `--tables` also what goes with what, `--sticks DIR`
-//! writes bones as line segments, for drawing. Exit code 1 where something went wrong
+//! writes bones as line segments and skins as OBJ, for drawing. Exit code 1 where something went wrong
 //! that no sentence explains.
 //!
 //! `cargo run --release -p goop-scene --example rigs -- ../shared/data`
@@ -42,6 +42,19 @@ fn sticks(motion: &Motion, keep: impl Fn(usize) -> bool, frames: usize) -> Strin
                 let _ = writeln!(text, "{} {} {} {} {} {} {name}", a.x, a.y, a.z, b.x, b.y, b.z);
             }
         }
+    }
+    text
+}
+
+/// The skin at a time, as OBJ.
+fn obj(rig: &Rig, motion: &Motion, time: f64) -> String {
+    let (mut skin, mut text) = (Vec::new(), String::new());
+    rig.skinned(&motion.pose(time), &mut skin);
+    for p in &skin {
+        let _ = writeln!(text, "v {} {} {}", p.x, p.y, p.z);
+    }
+    for [a, b, c] in &rig.triangles {
+        let _ = writeln!(text, "f {} {} {}", a + 1, b + 1, c + 1);
     }
     text
 }
@@ -135,6 +148,10 @@ fn main() -> std::process::ExitCode {
                     );
                     let name = format!("{}-{}.txt", stem(rig_path), stem(path));
                     save(name, sticks(&played.motion, |i| rig.is_bone[i], 12));
+                    for k in 0..6 {
+                        let time = played.motion.duration * f64::from(k) / 5.0;
+                        save(format!("{}-{}-{k}.obj", stem(rig_path), stem(path)), obj(rig, &played.motion, time));
+                    }
                 }
             }
             if tables {

@@ -205,11 +205,13 @@ pub(crate) fn transform(node: &json::Node) -> DAffine3 {
 }
 
 /// Vertices in the file's order, moved into the world; triangles; oddities.
+pub(crate) type PrimitiveShape = (Vec<DVec3>, Vec<[u32; 3]>, Vec<String>);
+
 pub(crate) fn primitive_shape(
     buffers: &Buffers,
     primitive: &Primitive,
     world: DAffine3,
-) -> Result<(Vec<DVec3>, Vec<[u32; 3]>, Vec<String>), Fault> {
+) -> Result<PrimitiveShape, Fault> {
     let mut raw = Raw::default();
     add_primitive(&mut raw, buffers, primitive, world)?;
     Ok((raw.positions, raw.triangles, raw.warnings.sentences))

@@ -70,8 +70,8 @@ impl ForceScript {
 
     /// Whether the weight is carried at a time.
     pub fn held(&self, time: f64) -> bool {
-        let changes = self.events.iter().filter(|(at, what)| *at <= time && *what != Carry::Stop);
-        changes.last().is_some_and(|(_, what)| *what == Carry::Hold)
+        let change = self.events.iter().rfind(|(at, what)| *at <= time && *what != Carry::Stop);
+        change.is_some_and(|(_, what)| *what == Carry::Hold)
     }
 
     pub(crate) fn parse(bytes: &[u8]) -> Result<ForceScript, Fault> {

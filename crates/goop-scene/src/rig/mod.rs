@@ -9,11 +9,14 @@
 //! remedy; what was guessed (units, up axis, names) is said in notes and can be told.
 
 mod bvh;
+mod bvh_guess;
 mod bvh_motion;
+mod bvh_text;
 mod curve;
 mod force_text;
 mod frame;
 mod gltf_animation;
+mod gltf_bind;
 mod gltf_skin;
 mod gltf_tree;
 mod mapping;
@@ -21,6 +24,7 @@ mod motion;
 mod names;
 mod retarget;
 mod roles;
+mod shape;
 mod skeleton;
 
 #[cfg(test)]

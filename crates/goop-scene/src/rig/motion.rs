@@ -114,7 +114,7 @@ impl Motion {
     /// All times at which a curve has a key, counted from the start, ascending; with the
     /// start and the end.
     pub fn key_times(&self) -> Vec<f64> {
-        let mut seen: Vec<*const f64> = Vec::new();
+        let mut seen = std::collections::BTreeSet::new();
         let mut times = vec![0.0, self.duration];
         for track in &self.tracks {
             let all = [
@@ -123,8 +123,7 @@ impl Motion {
                 track.scale.as_ref().map(|curve| &curve.times),
             ];
             for keys in all.into_iter().flatten().filter(|keys| keys.len() > 1) {
-                if !seen.contains(&keys.as_ptr()) {
-                    seen.push(keys.as_ptr());
+                if seen.insert(keys.as_ptr()) {
                     times.extend(keys.iter().map(|t| t - self.start).filter(|t| (0.0..=self.duration).contains(t)));
                 }
             }

@@ -155,10 +155,11 @@ pub fn retarget(
         name = motion.name
     )];
     if options.ground {
-        let lift = -lowest(rig, &motion, &times);
+        let lift = -lowest(rig, &own, &motion, &times);
         lift_root(&mut motion, &rig.bind, root, lift);
         if lift.abs() > 0.1 {
-            notes.push(format!("all is moved by {lift:.2} m upwards so that the skin reaches the ground"));
+            let how = if lift > 0.0 { "raised" } else { "lowered" };
+            notes.push(format!("all is {how} by {:.2} m so that the skin reaches the ground", lift.abs()));
         }
     }
     if !times.iter().step_by(times.len().div_ceil(MOST_SAMPLES)).all(|&t| motion.pose(t).iter().all(|p| p.is_finite()))
@@ -238,25 +239,38 @@ fn scale(rig: &Rig, own: &[Role], source: &BvhMotion) -> f64 {
         let sides: Vec<f64> = [Side::Left, Side::Right].into_iter().filter_map(length).filter(|l| *l > 0.0).collect();
         (!sides.is_empty()).then(|| sides.iter().sum::<f64>() / sides.len() as f64)
     };
-    let size = |pose: &[DAffine3]| {
-        let points = || pose.iter().map(|place| place.translation);
-        let (low, high) = (points().reduce(DVec3::min), points().reduce(DVec3::max));
+    let size = |points: &[DVec3]| {
+        let (low, high) = (points.iter().copied().reduce(DVec3::min), points.iter().copied().reduce(DVec3::max));
         low.zip(high).map_or(0.0, |(low, high)| (high - low).length())
     };
+    let joints = source.motion.skeleton.joints.iter().zip(&source.reference);
+    let bones: Vec<DVec3> = joints
+        .flat_map(|(joint, place)| [Some(place.translation), joint.end.map(|end| place.transform_point3(end))])
+        .flatten()
+        .collect();
     let legs = leg(own, &rig.bind).zip(leg(&source.roles, &source.reference));
-    let (ours, theirs) = legs.unwrap_or_else(|| (size(&rig.bind), size(&source.reference)));
+    let (ours, theirs) = legs.unwrap_or_else(|| (size(&rig.positions), size(&bones)));
     if ours > 0.0 && theirs > 0.0 { ours / theirs } else { 1.0 }
 }
 
-/// The height below which the skin goes in few poses only (m).
-fn lowest(rig: &Rig, motion: &Motion, times: &[f64]) -> f64 {
+/// The height below which the skin of the feet goes in few poses only (m); of all the
+/// skin where there are no feet.
+fn lowest(rig: &Rig, own: &[Role], motion: &Motion, times: &[f64]) -> f64 {
+    let foot = |vertex: usize| {
+        let heaviest = rig.influences.of(vertex).next();
+        heaviest.is_some_and(|(joint, _)| matches!(own[joint].part, Part::Foot | Part::Toe))
+    };
+    let mut soles: Vec<usize> = (0..rig.positions.len()).filter(|&vertex| foot(vertex)).collect();
+    if soles.is_empty() {
+        soles = (0..rig.positions.len()).collect();
+    }
     let mut skin = Vec::new();
     let mut heights: Vec<f64> = times
         .iter()
         .step_by(times.len().div_ceil(MOST_SAMPLES).max(1))
         .map(|&time| {
             rig.skinned(&motion.pose(time), &mut skin);
-            skin.iter().map(|point| point.y).fold(f64::MAX, f64::min)
+            soles.iter().map(|&vertex| skin[vertex].y).fold(f64::MAX, f64::min)
         })
         .filter(|height| height.is_finite() && *height < f64::MAX)
         .collect();
