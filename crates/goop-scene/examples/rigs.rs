@@ -95,7 +95,8 @@ fn main() -> std::process::ExitCode {
             Err(e) => println!("refused  {e}"),
             Ok(rig) => {
                 let bones = rig.is_bone.iter().filter(|bone| **bone).count();
-                println!("rig      {}: {bones} bones, {} vertices", path.display(), rig.positions.len());
+                let (segments, vertices) = (rig.segments().len(), rig.positions.len());
+                println!("rig      {}: {bones} bones, {segments} segments, {vertices} vertices", path.display());
                 for motion in &rig.motions {
                     let (sound, low, high) = play(&rig, motion);
                     bad += usize::from(!sound);
@@ -104,6 +105,10 @@ fn main() -> std::process::ExitCode {
                     println!(
                         "         '{name}' {seconds:.2} s, skin {low:.2} … {high:.2} m, fastest {speed:.1} m/s, finite: {sound}"
                     );
+                    for k in 0..6 {
+                        let time = seconds * f64::from(k) / 5.0;
+                        save(format!("{}-{}-{k}.obj", stem(path), name.replace(' ', "_")), obj(&rig, motion, time));
+                    }
                     save(
                         format!("{}-{}.txt", stem(path), name.replace(' ', "_")),
                         sticks(motion, |i| rig.is_bone[i], 12),

@@ -8,7 +8,7 @@ use super::gltf_animation::motions;
 use super::gltf_bind::Bind;
 use super::gltf_tree::Tree;
 use super::motion::Motion;
-use super::skeleton::Skeleton;
+use super::skeleton::{Segment, Skeleton};
 use crate::mesh::gltf::accessor::Buffers;
 use crate::mesh::gltf::buffer::buffers;
 use crate::mesh::gltf::{document, label, primitive_shape};
@@ -141,6 +141,7 @@ impl Rig {
         if root.meshes.iter().flat_map(|mesh| &mesh.primitives).any(morphs) {
             rig.notes.push("morph targets are left aside".into());
         }
+        rig.find_ends();
         rig.motions = motions(&root, &buffers, &rig.skeleton, &tree.joint, &mut rig.notes)?;
         if tree.instances.iter().all(|instance| instance.skin.is_none()) && rig.motions.is_empty() {
             let message = "the file has neither bones nor an animation of its nodes";
@@ -224,6 +225,44 @@ impl Rig {
         Ok(())
     }
 
+    /// Ends the last bone of every limb where its skin ends: along the way to the middle of
+    /// the vertices that go with it most, as far as the farthest of them.
+    fn find_ends(&mut self) {
+        let mut skeleton = (*self.skeleton).clone();
+        let own = self.own_vertices();
+        for (joint, below) in self.skeleton.children().iter().enumerate() {
+            if !below.is_empty() || own[joint].is_empty() {
+                continue;
+            }
+            let into = self.bind[joint].inverse();
+            let points: Vec<DVec3> = own[joint].iter().map(|&v| into.transform_point3(self.positions[v])).collect();
+            let middle = points.iter().sum::<DVec3>() / points.len() as f64;
+            let Some(along) = middle.try_normalize() else { continue };
+            let reach = points.iter().map(|point| point.dot(along)).fold(0.0, f64::max);
+            skeleton.joints[joint].end = Some(along * reach).filter(|end| end.is_finite());
+        }
+        self.skeleton = Arc::new(skeleton);
+    }
+
+    /// The vertices that go with each joint more than with any other.
+    fn own_vertices(&self) -> Vec<Vec<usize>> {
+        let mut own = vec![Vec::new(); self.bind.len()];
+        for vertex in 0..self.positions.len() {
+            if let Some((joint, _)) = self.influences.of(vertex).next() {
+                own[joint].push(vertex);
+            }
+        }
+        own
+    }
+
+    /// Bones at the bind pose that have skin of their own, as lines (m).
+    pub fn segments(&self) -> Vec<Segment> {
+        let own = self.own_vertices();
+        let mut segments = self.skeleton.segments(&self.bind);
+        segments.retain(|segment| !own[segment.joint].is_empty());
+        segments
+    }
+
     /// Settles the unit and applies it.
     fn measure(&mut self, options: &RigOptions) -> Result<(), Fault> {
         let low = self.positions.iter().copied().reduce(DVec3::min).unwrap_or_default();
@@ -247,7 +286,10 @@ impl Rig {
         self.positions.iter_mut().for_each(|position| *position *= unit);
         self.bind.iter_mut().for_each(|place| place.translation *= unit);
         let mut skeleton = (*self.skeleton).clone();
-        skeleton.joints.iter_mut().for_each(|joint| joint.rest.translation *= unit);
+        for joint in &mut skeleton.joints {
+            joint.rest.translation *= unit;
+            joint.end = joint.end.map(|end| end * unit);
+        }
         self.skeleton = Arc::new(skeleton);
         for motion in &mut self.motions {
             motion.skeleton = self.skeleton.clone();

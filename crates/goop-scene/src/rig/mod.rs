@@ -40,7 +40,7 @@ pub use motion::{FASTEST, Motion, Speed, Track};
 pub use names::{Part, Side};
 pub use retarget::{RetargetOptions, Retargeted, retarget};
 pub use roles::{Role, roles};
-pub use skeleton::{Joint, Skeleton, Transform};
+pub use skeleton::{Joint, Segment, Skeleton, Transform};
 
 use crate::mesh::{Fault, Place};
 use std::path::{Path, PathBuf};

@@ -56,6 +56,17 @@ pub struct Joint {
     pub end: Option<DVec3>,
 }
 
+/// A bone as a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// The joint it moves with.
+    pub joint: usize,
+    /// Where it begins, at the joint (m).
+    pub from: DVec3,
+    /// Where it ends (m).
+    pub to: DVec3,
+}
+
 /// Joints, parents before children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skeleton {
@@ -93,6 +104,17 @@ impl Skeleton {
             }
         }
         children
+    }
+
+    /// Bones in a pose: from every joint to those it carries and to its end. What stands on
+    /// its joint has none.
+    pub fn segments(&self, pose: &[DAffine3]) -> Vec<Segment> {
+        let ends = self.joints.iter().enumerate().filter_map(|(i, j)| Some((i, pose[i].transform_point3(j.end?))));
+        let carried = self.joints.iter().enumerate().filter_map(|(i, j)| Some((j.parent?, pose[i].translation)));
+        let all = carried.chain(ends).map(|(joint, to)| Segment { joint, from: pose[joint].translation, to });
+        let mut all: Vec<Segment> = all.filter(|segment| segment.from.distance(segment.to) > 1e-9).collect();
+        all.sort_by_key(|segment| segment.joint);
+        all
     }
 
     /// Whether `joint` is `ancestor` or below it.

@@ -39,6 +39,9 @@ fn the_bind_pose_is_in_world_axes() {
     assert_eq!((of(0), of(1), of(3)), (vec![(1, 1.0)], vec![(1, 1.0)], vec![(2, 1.0)]));
     let [(first, heavy), (second, light)] = of(2)[..] else { panic!() };
     assert!((first, second) == (1, 2) && (heavy - 0.8).abs() < 1e-12 && (light - 0.2).abs() < 1e-12);
+    let bones: Vec<_> =
+        rig.segments().iter().map(|bone| (bone.joint, bone.from.y.round(), bone.to.y.round())).collect();
+    assert_eq!(bones, [(1, 1.0, 2.0), (2, 2.0, 3.0)]);
     let mut skin = Vec::new();
     rig.skinned(&rig.bind, &mut skin);
     assert!(skin.iter().zip(&rig.positions).all(|(a, b)| a.distance(*b) < 1e-12));
