@@ -65,16 +65,6 @@ pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<Raw, Fault> {
     Ok(raw)
 }
 
-/// The description and the binary chunk, of text or GLB.
-pub(crate) fn document(bytes: &[u8]) -> Result<(json::Root, Option<&[u8]>), Fault> {
-    let (text, blob) = if bytes.starts_with(b"glTF") { chunks(bytes)? } else { (bytes, None) };
-    let root = json::Root::from_slice(text).map_err(|e| {
-        let place = if blob.is_none() { Place::Line(e.line()) } else { Place::File };
-        fault(place, format!("the JSON is no glTF ({e})"), "export the file again")
-    })?;
-    Ok((root, blob))
-}
-
 pub(crate) fn label(mesh: &json::Mesh) -> String {
     mesh.name.as_ref().map_or("an unnamed mesh".to_string(), |name| format!("mesh '{name}'"))
 }
@@ -106,6 +96,16 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), Fault> {
         Some(text) => Ok((text, Some(blob.unwrap_or_default()))),
         None => Err(fault(Place::Byte(12), "the file has no JSON chunk", "export it again")),
     }
+}
+
+/// The description and the binary chunk, of text or GLB.
+pub(crate) fn document(bytes: &[u8]) -> Result<(json::Root, Option<&[u8]>), Fault> {
+    let (text, blob) = if bytes.starts_with(b"glTF") { chunks(bytes)? } else { (bytes, None) };
+    let root = json::Root::from_slice(text).map_err(|e| {
+        let place = if blob.is_none() { Place::Line(e.line()) } else { Place::File };
+        fault(place, format!("the JSON is no glTF ({e})"), "export the file again")
+    })?;
+    Ok((root, blob))
 }
 
 type Instance<'a> = (&'a json::Mesh, DAffine3, Option<&'a str>);
