@@ -10,6 +10,7 @@ pub mod mesh;
 pub mod presets;
 pub mod read;
 pub mod reader;
+pub mod rig;
 mod save;
 pub mod scene;
 pub mod schema;

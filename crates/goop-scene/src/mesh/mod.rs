@@ -7,7 +7,7 @@
 //! Faults carry place, message and remedy; oddities that do no harm become warnings.
 
 mod beside;
-mod gltf;
+pub(crate) mod gltf;
 mod mtl;
 mod obj;
 mod ply;
@@ -105,18 +105,18 @@ pub fn read_mesh(path: &Path, weld: bool) -> Result<MeshFile, MeshError> {
 
 /// A `MeshError` that does not know its file yet.
 #[derive(Debug)]
-struct Fault {
-    place: Place,
-    message: String,
-    remedy: String,
+pub(crate) struct Fault {
+    pub(crate) place: Place,
+    pub(crate) message: String,
+    pub(crate) remedy: String,
 }
 
-fn fault(place: Place, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+pub(crate) fn fault(place: Place, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     Fault { place, message: message.into(), remedy: remedy.into() }
 }
 
 /// The content of a file no longer than `most` (bytes).
-fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Fault> {
+pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Fault> {
     let unreadable = |e: std::io::Error| {
         fault(Place::File, format!("the file can't be read ({e})"), "check its path and permissions")
     };

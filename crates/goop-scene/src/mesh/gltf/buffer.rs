@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// The bytes of every buffer: the binary chunk, base64 within the JSON, or a file.
-pub(super) fn buffers<'a>(
+pub(crate) fn buffers<'a>(
     root: &json::Root,
     blob: Option<&'a [u8]>,
     folder: &Path,
