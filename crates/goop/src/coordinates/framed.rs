@@ -17,6 +17,7 @@
 //! and e carries whatever turns.
 
 pub mod factored;
+pub(crate) mod kernels;
 pub mod respond;
 pub mod work;
 
@@ -24,7 +25,7 @@ pub use work::Work;
 
 use crate::elastic::Linear;
 use crate::model::Body;
-use crate::parallel::{Chunks, Disjoint};
+use crate::parallel::Chunks;
 use glam::{DMat3, DQuat, DVec3};
 use std::sync::Arc;
 
@@ -215,23 +216,19 @@ impl FramedState {
 
     /// Writes node positions and velocities; returns Σ ½ m ẋ² (J).
     pub fn place(&self, body: &Body, x: &mut [DVec3], v: &mut [DVec3]) -> f64 {
-        let n = body.len();
-        let turn = DMat3::from_quat(self.rotation);
-        let (velocity, center) = (self.momentum / body.mass(), self.center);
-        let (spin, e, rate, r) = (self.spin, &self.displacement, &self.rate, &self.reference);
-        let (x, v) = (Disjoint::new(x), Disjoint::new(v));
-        Chunks::new(n).sum(|_, range| {
-            // SAFETY: chunks are disjoint.
-            let (x, v) = unsafe { (x.slice(range.clone()), v.slice(range.clone())) };
-            let mut kinetic = 0.0;
-            for (k, i) in range.enumerate() {
-                let s = get(r, n, i) + get(e, n, i);
-                x[k] = center + turn * s;
-                v[k] = velocity + turn * (spin.cross(s) + get(rate, n, i));
-                kinetic += 0.5 * body.masses[i] * v[k].length_squared();
-            }
-            [kinetic]
-        })[0]
+        let pose = kernels::Pose {
+            turn: DMat3::from_quat(self.rotation),
+            center: self.center,
+            velocity: self.momentum / body.mass(),
+            spin: self.spin,
+        };
+        kernels::place(&pose, &self.start(&body.masses, [DMat3::ZERO; 3]), x, v)
+    }
+
+    /// The arrays for a pass.
+    pub(crate) fn start<'a>(&'a self, masses: &'a [f64], inertial: [DMat3; 3]) -> kernels::Start<'a> {
+        let (reference, displacement, rate) = (&self.reference[..], &self.displacement[..], &self.rate[..]);
+        kernels::Start { masses, reference, displacement, rate, inertial }
     }
 
     /// Between two states of one step.
