@@ -21,7 +21,7 @@
 
 use crate::contact::Anchor;
 use crate::coordinates::framed::respond::{Hold, Kind, Rigid};
-use crate::coordinates::framed::{FramedState, Work, cross, factored::Factored, get, inertia, kernels, outer, put};
+use crate::coordinates::framed::{FramedState, flow, Work, cross, factored::Factored, get, inertia, kernels, outer, put};
 use crate::coordinates::nodal::{Clock, Outcome, Scratch};
 use crate::ledger::Row;
 use crate::model::{Body, Model};
@@ -202,6 +202,7 @@ fn advance(
     let books = Books { fixed: &fixed, work, sums: &sums, mean_turn, products, energies: [energy0, energy1], kinetic };
     let mut row = books.close(model, clock, before, f1, scratch);
     finish(model, body, clock, before, state, work, &mut row, outcome);
+    flow::inelastic(body, state, f1, work, factor, &mut row);
     let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
     outcome.created = row.stored() - before.row.stored() - work_in;
     row.exchanged += (row.kinetic - before.row.kinetic).abs();
@@ -612,7 +613,12 @@ fn finish(
     row: &mut Row,
     outcome: &mut Outcome,
 ) {
-    crate::integrate::account::find_extremes(body, before, state, outcome);
+    let (furthest, total) = kernels::furthest(&before.positions, &state.positions);
+    outcome.displacement = furthest.sqrt();
+    // Which node it was is asked for only where it went far, or where something is not finite.
+    if !(total.is_finite() && row.kinetic.is_finite() && outcome.displacement < 0.02 * body.extent()) {
+        crate::integrate::account::find_extremes(body, before, state, outcome);
+    }
     state.anchors.clear();
     for hold in &work.holds {
         if let Kind::Contact { obstacle, outwards, .. } = hold.kind

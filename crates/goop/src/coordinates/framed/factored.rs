@@ -14,6 +14,7 @@ use crate::model::Terms;
 use crate::solve::sparse::{Analysis, Cholesky, LinearSolver, SparseMatrix};
 use glam::{DMat3, DVec3};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Numbers for the six rigid motions.
 pub type Six = [f64; 6];
@@ -36,6 +37,10 @@ pub struct Factored {
     columns: Vec<f64>,
     /// Which group each plane belongs to.
     group_of: [usize; 3],
+    /// The reference shape for which Y and S were made.
+    pub reference: Arc<Vec<f64>>,
+    /// Version of the matrix.
+    pub version: u32,
     /// Steps since it was used.
     pub idle: u32,
 }
@@ -51,7 +56,7 @@ impl Factored {
         analyses: &[Analysis],
         masses: &[f64],
         [dt, drag, damping_time]: [f64; 3],
-        reference: &[f64],
+        reference: &Arc<Vec<f64>>,
         terms: Terms,
     ) -> Option<Self> {
         let n = masses.len();
@@ -79,6 +84,8 @@ impl Factored {
             known: HashMap::new(),
             columns: Vec::new(),
             group_of: if mixed { [0; 3] } else { group_of },
+            reference: reference.clone(),
+            version: 0,
             idle: 0,
         };
         out.set_reference(masses, reference, terms);

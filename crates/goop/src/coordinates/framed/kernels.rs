@@ -348,6 +348,37 @@ fn place_by<L: Lanes>(
     0.5 * total(kinetic)
 }
 
+/// Largest square of a way between two sets of positions (m²), and the sum of all.
+pub fn furthest(from: &[DVec3], to: &[DVec3]) -> (f64, f64) {
+    let n = from.len();
+    let both = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1] + b[1]];
+    let work = |range: Range<usize>| furthest_range(&from[range.clone()], &to[range]);
+    let [most, all] =
+        if n < LARGE { work(0..n) } else { Chunks::new(n).fold([0.0; 2], |_, range| work(range), both) };
+    (most, all)
+}
+
+wide!(furthest_range, furthest_by, (from: &[DVec3], to: &[DVec3]) -> [f64; 2]);
+
+#[inline(always)]
+fn furthest_by<L: Lanes>(from: &[DVec3], to: &[DVec3]) -> [f64; 2] {
+    let (a, b): (&[f64], &[f64]) = (bytemuck::cast_slice(from), bytemuck::cast_slice(to));
+    let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<12>(), b.as_chunks::<12>());
+    let (mut most, mut all) = ([0.0f64; WIDE], L::splat(0.0));
+    let mut padded = [[0.0; 12]; 2];
+    padded[0][..rest_a.len()].copy_from_slice(rest_a);
+    padded[1][..rest_b.len()].copy_from_slice(rest_b);
+    for (a, b) in a.iter().zip(b).chain([(&padded[0], &padded[1])]) {
+        let way = L::minus_vectors(L::load_vectors(b), L::load_vectors(a));
+        let squares = L::dots(way, way);
+        all = all.plus(squares);
+        let mut four = [0.0; WIDE];
+        squares.store(&mut four);
+        most = std::array::from_fn(|k| if four[k] > most[k] { four[k] } else { most[k] });
+    }
+    [most.into_iter().fold(0.0, f64::max), total(all)]
+}
+
 /// A matrix by diagonals: entry (i, i + offset) is `values[d n + i]`.
 #[derive(Debug)]
 pub struct Bands {
