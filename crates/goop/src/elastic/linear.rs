@@ -151,8 +151,6 @@ pub struct Linear {
     pub groups: Vec<Group>,
     /// f₀ (N), by planes; empty where the reference shape is at rest.
     pub prestress: Vec<f64>,
-    /// What it is, for the user.
-    pub form: &'static str,
 }
 
 impl Linear {
@@ -186,7 +184,7 @@ impl Linear {
             (0..3).flat_map(|p| f.iter().map(move |f| f[p])).collect()
         };
         let matrix = SparseMatrix::from_entries(3 * n, entries);
-        Self { axes, groups: vec![Group::new(0, 1, matrix)], prestress, form: "stiffness at rest of its elasticity" }
+        Self { axes, groups: vec![Group::new(0, 1, matrix)], prestress }
     }
 
     /// Writes K e and K ė; returns e·Ke, e·Kė, ė·Kė, and old·Ke, old·Kė for another vector.

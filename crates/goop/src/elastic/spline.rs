@@ -179,6 +179,25 @@ impl Spline {
         (&self.edges, &self.lengths)
     }
 
+    /// Which form runs, for the user.
+    pub fn form(&self) -> &'static str {
+        match (self.published, self.planes) {
+            (true, _) => "the published form runs: scalar weights, one factor for all three axes",
+            (false, Planes::Mixed) => {
+                "the card form runs: tangential and normal weights on a curved shape, one factor over all three axes"
+            }
+            (false, Planes::Shared) => "the card form runs: the same weight in every direction, one factor for all axes",
+            (false, Planes::Apart(_)) => {
+                "the card form runs: tangential and normal weights on a flat shape, a factor along it and one across it"
+            }
+        }
+    }
+
+    /// Numbers a right side of its largest factor has for each node.
+    pub fn coupled(&self) -> usize {
+        if self.planes == Planes::Mixed { 3 } else { 1 }
+    }
+
     /// Rest position of a node in body axes (m), but for the centre.
     pub fn rest_in_body_axes(&self, node: usize) -> DVec3 {
         self.axes.inverse() * self.rest[node]
@@ -472,12 +491,6 @@ impl Elasticity for Spline {
             Planes::Apart(_) => vec![group(0, 2, &|on| on != On::Along), group(2, 1, &|on| on != On::Across)],
             Planes::Mixed => vec![Group::new(0, 1, self.mixed(memory, rim_held))],
         };
-        let form = match (self.published, self.planes) {
-            (true, _) => "published form: scalar weights, one factor for all three axes",
-            (false, Planes::Mixed) => "card form on a curved shape: tangential and normal weights, one factor over all axes",
-            (false, Planes::Shared) => "card form: one factor for all three axes",
-            (false, Planes::Apart(_)) => "card form on a flat shape: a factor along it and one across it",
-        };
-        Some(Linear { axes: self.axes, groups, prestress: Vec::new(), form })
+        Some(Linear { axes: self.axes, groups, prestress: Vec::new() })
     }
 }

@@ -170,10 +170,15 @@ fn advance(
         let shift = DMat3::IDENTITY - fixed.flat.map_or(DMat3::ZERO, |(axis, _)| outer(axis));
         let rigid = Rigid { shift: shift * (fixed.eta * h / body.mass()), turn: inverse * (fixed.eta * h) };
         let at_reference = Rigid { turn: f0.posed_inverse(reference_inertia(body, f0)) * (fixed.eta * h), ..rigid };
+        let near = model.obstacles.iter().map(|o| 1e-6 * o.tolerance).fold(1e-9, f64::min);
         for round in 0..ROUNDS {
             let left = measure_gaps(model, clock, before, f1, back, &mut work.holds);
             let found = solid && find_contacts(model, body, clock, before, f1, back, scratch, &mut work.holds);
-            if !found && (left <= CLOSED * body.extent() || work.holds.is_empty()) || round + 1 == ROUNDS {
+            let close = match solid && work.holds.iter().any(|h| matches!(h.kind, Kind::Contact { .. })) {
+                true => near,
+                false => CLOSED * body.extent(),
+            };
+            if !found && (left <= close || work.holds.is_empty()) || round + 1 == ROUNDS {
                 break;
             }
             if !factor.know(work.holds.iter().map(|hold| hold.node)) {
