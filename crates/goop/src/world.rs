@@ -639,8 +639,10 @@ impl World {
         let mut worst = 0.0f64;
         let (saved_events, adaptive) = (std::mem::take(&mut self.model.events), self.model.step.adaptive);
         for b in 0..self.model.bodies.len() {
-            if self.model.bodies[b].axes.coordinates == Coordinates::Nodal {
-                worst = worst.max(crate::statics::settle(self, b)?);
+            match self.model.bodies[b].axes.coordinates {
+                Coordinates::Nodal => worst = worst.max(crate::statics::settle(self, b)?),
+                Coordinates::Framed => worst = worst.max(crate::statics::settle_framed(self, b)),
+                Coordinates::Rigid => {}
             }
         }
         self.model.events = saved_events;

@@ -17,6 +17,8 @@
 //! and e carries whatever turns.
 
 pub mod factored;
+pub mod flow;
+pub(crate) mod kernels;
 pub mod respond;
 pub mod work;
 
@@ -24,7 +26,7 @@ pub use work::Work;
 
 use crate::elastic::Linear;
 use crate::model::Body;
-use crate::parallel::{Chunks, Disjoint};
+use crate::parallel::Chunks;
 use glam::{DMat3, DQuat, DVec3};
 use std::sync::Arc;
 
@@ -103,17 +105,14 @@ impl FramedState {
                 Arc::new(planes)
             }
         };
-        let shape: Vec<DVec3> = (0..n).map(|i| get(&reference, n, i)).collect();
-        let guess = old.map_or(body.start.rotation * linear.axes, |old| old.rotation);
-        let (center, rotation, _) = fit(&body.masses, &shape, x, guess);
         let mut state = Self {
-            center,
-            rotation,
+            center: DVec3::ZERO,
+            rotation: old.map_or(body.start.rotation * linear.axes, |old| old.rotation),
             momentum: DVec3::ZERO,
             angular_momentum: DVec3::ZERO,
             displacement: vec![0.0; 3 * n],
             rate: vec![0.0; 3 * n],
-            loose: loose_axis(&body.masses, &shape),
+            loose: None,
             planar: old.and_then(|old| old.planar),
             reference,
             inertia: DMat3::IDENTITY,
@@ -121,25 +120,51 @@ impl FramedState {
             spin: DVec3::ZERO,
             spin_change: DVec3::ZERO,
         };
-        let back = rotation.inverse();
-        (0..n).for_each(|i| put(&mut state.displacement, n, i, back * (x[i] - center) - shape[i]));
+        state.refit(body, x, v);
         state.take_velocities(body, v);
         state
+    }
+
+    /// Fits the frame to nodes for the reference shape as it is now; P and L stay.
+    pub fn refit(&mut self, body: &Body, x: &[DVec3], v: &[DVec3]) {
+        let n = body.len();
+        let shape = |i: usize| get(&self.reference, n, i);
+        let (center, rotation, _) = fit(&body.masses, shape, |i| x[i], self.rotation);
+        let loose = loose_axis(&body.masses, shape);
+        let back = rotation.inverse();
+        for i in 0..n {
+            let r = get(&self.reference, n, i);
+            put(&mut self.displacement, n, i, back * (x[i] - center) - r);
+        }
+        (self.center, self.rotation, self.loose) = (center, rotation, loose);
+        self.take_rates(body, v);
     }
 
     /// Momenta, spin and ė from node velocities.
     pub fn take_velocities(&mut self, body: &Body, v: &[DVec3]) {
         let (n, back) = (body.len(), self.rotation.inverse());
-        let (mut p, mut l, mut arms, mut turned) = (DVec3::ZERO, DVec3::ZERO, DMat3::ZERO, DVec3::ZERO);
-        for i in 0..n {
-            p += body.masses[i] * v[i];
-        }
+        let p: DVec3 = (0..n).map(|i| body.masses[i] * v[i]).sum();
         let mean = p / body.mass();
+        let mut l = DVec3::ZERO;
+        for i in 0..n {
+            let s = get(&self.reference, n, i) + get(&self.displacement, n, i);
+            l += body.masses[i] * s.cross(back * (v[i] - mean));
+        }
+        self.momentum = p;
+        self.angular_momentum = self.rotation * l;
+        self.spin_change = DVec3::ZERO;
+        self.take_rates(body, v);
+    }
+
+    /// Spin and ė from node velocities.
+    fn take_rates(&mut self, body: &Body, v: &[DVec3]) {
+        let (n, back) = (body.len(), self.rotation.inverse());
+        let (mut arms, mut turned) = (DMat3::ZERO, DVec3::ZERO);
+        let mean = (0..n).map(|i| body.masses[i] * v[i]).sum::<DVec3>() / body.mass();
         for i in 0..n {
             let (m, r) = (body.masses[i], get(&self.reference, n, i));
             let s = r + get(&self.displacement, n, i);
             let u = back * (v[i] - mean);
-            l += m * s.cross(u);
             // Σμ r×(u - Ω×s) = 0, so that ė turns nothing.
             turned += m * r.cross(u);
             arms += (DMat3::from_diagonal(DVec3::splat(r.dot(s))) - DMat3::from_cols(s * r.x, s * r.y, s * r.z)) * m;
@@ -149,10 +174,7 @@ impl FramedState {
             let s = get(&self.reference, n, i) + get(&self.displacement, n, i);
             put(&mut self.rate, n, i, back * (v[i] - mean) - spin.cross(s));
         }
-        self.momentum = p;
-        self.angular_momentum = self.rotation * l;
         self.measure(&body.masses);
-        self.spin_change = DVec3::ZERO;
     }
 
     /// Finds inertia and spin anew from everything else.
@@ -209,23 +231,19 @@ impl FramedState {
 
     /// Writes node positions and velocities; returns Σ ½ m ẋ² (J).
     pub fn place(&self, body: &Body, x: &mut [DVec3], v: &mut [DVec3]) -> f64 {
-        let n = body.len();
-        let turn = DMat3::from_quat(self.rotation);
-        let (velocity, center) = (self.momentum / body.mass(), self.center);
-        let (spin, e, rate, r) = (self.spin, &self.displacement, &self.rate, &self.reference);
-        let (x, v) = (Disjoint::new(x), Disjoint::new(v));
-        Chunks::new(n).sum(|_, range| {
-            // SAFETY: chunks are disjoint.
-            let (x, v) = unsafe { (x.slice(range.clone()), v.slice(range.clone())) };
-            let mut kinetic = 0.0;
-            for (k, i) in range.enumerate() {
-                let s = get(r, n, i) + get(e, n, i);
-                x[k] = center + turn * s;
-                v[k] = velocity + turn * (spin.cross(s) + get(rate, n, i));
-                kinetic += 0.5 * body.masses[i] * v[k].length_squared();
-            }
-            [kinetic]
-        })[0]
+        let pose = kernels::Pose {
+            turn: DMat3::from_quat(self.rotation),
+            center: self.center,
+            velocity: self.momentum / body.mass(),
+            spin: self.spin,
+        };
+        kernels::place(&pose, &self.start(&body.masses, [DMat3::ZERO; 3]), x, v)
+    }
+
+    /// The arrays for a pass.
+    pub(crate) fn start<'a>(&'a self, masses: &'a [f64], inertial: [DMat3; 3]) -> kernels::Start<'a> {
+        let (reference, displacement, rate) = (&self.reference[..], &self.displacement[..], &self.rate[..]);
+        kernels::Start { masses, reference, displacement, rate, inertial }
     }
 
     /// Between two states of one step.
@@ -280,12 +298,13 @@ pub(crate) fn inertia([xx, yy, zz, yz, zx, xy]: [f64; 6]) -> DMat3 {
 }
 
 /// The axis of a shape without inertia about it.
-fn loose_axis(masses: &[f64], shape: &[DVec3]) -> Option<DVec3> {
-    let longest = shape.iter().fold(DVec3::ZERO, |a, &b| if b.length() > a.length() { b } else { a });
+fn loose_axis(masses: &[f64], shape: impl Fn(usize) -> DVec3) -> Option<DVec3> {
+    let all = || (0..masses.len()).map(&shape);
+    let longest = all().fold(DVec3::ZERO, |a, b| if b.length() > a.length() { b } else { a });
     let axis = longest.normalize_or_zero();
     let (mut about, mut across) = (0.0, 0.0);
-    for (m, r) in masses.iter().zip(shape) {
-        about += m * axis.cross(*r).length_squared();
+    for (m, r) in masses.iter().zip(all()) {
+        about += m * axis.cross(r).length_squared();
         across += m * r.length_squared();
     }
     (about <= 1e-9 * across).then_some(axis)
@@ -293,13 +312,18 @@ fn loose_axis(masses: &[f64], shape: &[DVec3]) -> Option<DVec3> {
 
 /// Centre of the nodes, the rotation R with Σμ r×Rᵀ(x - c) = 0 nearest to a guess, and the centre of
 /// the rest shape.
-pub fn fit(masses: &[f64], rest: &[DVec3], x: &[DVec3], guess: DQuat) -> (DVec3, DQuat, DVec3) {
-    let mass: f64 = masses.iter().sum();
-    let center = (0..x.len()).map(|i| masses[i] * x[i]).sum::<DVec3>() / mass;
-    let middle = (0..x.len()).map(|i| masses[i] * rest[i]).sum::<DVec3>() / mass;
+pub fn fit(
+    masses: &[f64],
+    rest: impl Fn(usize) -> DVec3,
+    x: impl Fn(usize) -> DVec3,
+    guess: DQuat,
+) -> (DVec3, DQuat, DVec3) {
+    let (n, mass) = (masses.len(), masses.iter().sum::<f64>());
+    let center = (0..n).map(|i| masses[i] * x(i)).sum::<DVec3>() / mass;
+    let middle = (0..n).map(|i| masses[i] * rest(i)).sum::<DVec3>() / mass;
     let mut moment = DMat3::ZERO;
-    for i in 0..x.len() {
-        let (q, r) = (x[i] - center, masses[i] * (rest[i] - middle));
+    for i in 0..n {
+        let (q, r) = (x(i) - center, masses[i] * (rest(i) - middle));
         moment += DMat3::from_cols(q * r.x, q * r.y, q * r.z);
     }
     // Columns of A = Σμ q rᵀ are where R's axes want to go: turn until their torques cancel.

@@ -9,9 +9,11 @@
 //! all three.
 
 use super::{Elasticity, Weights};
-use crate::parallel::{Chunks, Disjoint};
+use crate::coordinates::framed::kernels::{self, Bands};
+use crate::parallel::Disjoint;
 use crate::solve::constant::SparseMatrix;
 use glam::{DQuat, DVec3};
+use std::ops::Range;
 
 /// A matrix and the planes it acts on.
 #[derive(Debug)]
@@ -26,6 +28,7 @@ pub struct Group {
     row_start: Vec<u32>,
     columns_of: Vec<u32>,
     values: Vec<f64>,
+    bands: Option<Bands>,
 }
 
 impl Group {
@@ -49,8 +52,10 @@ impl Group {
             values: vec![0.0; row_start[n] as usize],
             row_start,
             matrix,
+            bands: None,
         };
         group.fill();
+        group.bands = group.find_bands();
         group
     }
 
@@ -77,23 +82,65 @@ impl Group {
         self.matrix.size()
     }
 
-    /// K e and K ė for one column, in rows of a range; the sums of `with`.
-    #[inline(always)]
-    fn rows(&self, rows: std::ops::Range<usize>, x: [&[f64]; 2], out: [&mut [f64]; 2]) {
-        let [a, b] = x;
-        let [out_a, out_b] = out;
-        let first = rows.start;
-        for row in rows {
+    /// The diagonals of the full matrix, where they are few: of a grid.
+    fn find_bands(&self) -> Option<Bands> {
+        let n = self.size();
+        let mut offsets: Vec<isize> = Vec::new();
+        let each = |visit: &mut dyn FnMut(usize, isize, f64)| {
+            for row in 0..n {
+                for p in self.row_start[row] as usize..self.row_start[row + 1] as usize {
+                    visit(row, self.columns_of[p] as isize - row as isize, self.values[p]);
+                }
+            }
+        };
+        each(&mut |_, offset, _| {
+            if offsets.len() <= MOST_BANDS
+                && let Err(place) = offsets.binary_search(&offset)
+            {
+                offsets.insert(place, offset);
+            }
+        });
+        if offsets.len() > MOST_BANDS || offsets.len() * n > 4 * self.values.len() {
+            return None;
+        }
+        let mut values = vec![0.0; offsets.len() * n];
+        each(&mut |row, offset, value| {
+            if let Ok(d) = offsets.binary_search(&offset) {
+                values[d * n + row] = value;
+            }
+        });
+        let (low, high) = (offsets.first().copied().unwrap_or(0), offsets.last().copied().unwrap_or(0));
+        let start = low.unsigned_abs().min(n);
+        let inner = start..n.saturating_sub(high.unsigned_abs()).max(start);
+        Some(Bands { offsets, values, inner })
+    }
+
+    /// K e and K ė for one column, in a range of rows.
+    fn rows(&self, rows: Range<usize>, x: [&[f64]; 2], a: &mut [f64], b: &mut [f64]) {
+        let inner = match &self.bands {
+            Some(bands) => {
+                let start = bands.inner.start.clamp(rows.start, rows.end);
+                let inner = start..bands.inner.end.clamp(start, rows.end);
+                let part = inner.start - rows.start..inner.end - rows.start;
+                kernels::band_rows(bands, inner.clone(), x, &mut a[part.clone()], &mut b[part]);
+                inner
+            }
+            None => rows.start..rows.start,
+        };
+        for row in (rows.start..inner.start).chain(inner.end..rows.end) {
             let (mut sum_a, mut sum_b) = (0.0, 0.0);
             for p in self.row_start[row] as usize..self.row_start[row + 1] as usize {
                 let (value, column) = (self.values[p], self.columns_of[p] as usize);
-                sum_a += value * a[column];
-                sum_b += value * b[column];
+                sum_a += value * x[0][column];
+                sum_b += value * x[1][column];
             }
-            (out_a[row - first], out_b[row - first]) = (sum_a, sum_b);
+            (a[row - rows.start], b[row - rows.start]) = (sum_a, sum_b);
         }
     }
 }
+
+/// More diagonals than a grid's stencils have, seams and poles included.
+const MOST_BANDS: usize = 48;
 
 /// The quadratic energy.
 #[derive(Debug)]
@@ -104,8 +151,6 @@ pub struct Linear {
     pub groups: Vec<Group>,
     /// f₀ (N), by planes; empty where the reference shape is at rest.
     pub prestress: Vec<f64>,
-    /// What it is, for the user.
-    pub form: &'static str,
 }
 
 impl Linear {
@@ -139,11 +184,17 @@ impl Linear {
             (0..3).flat_map(|p| f.iter().map(move |f| f[p])).collect()
         };
         let matrix = SparseMatrix::from_entries(3 * n, entries);
-        Self { axes, groups: vec![Group::new(0, 1, matrix)], prestress, form: "stiffness at rest of its elasticity" }
+        Self { axes, groups: vec![Group::new(0, 1, matrix)], prestress }
     }
 
     /// Writes K e and K ė; returns e·Ke, e·Kė, ė·Kė, and old·Ke, old·Kė for another vector.
-    pub fn products(&self, x: [&[f64]; 2], old: &[f64], out_e: &mut [f64], out_rate: &mut [f64]) -> [f64; 5] {
+    pub fn products(
+        &self,
+        x: [&[f64]; 2],
+        old: &[f64],
+        out_e: &mut [f64],
+        out_rate: &mut [f64],
+    ) -> [f64; 5] {
         let (out_e, out_rate) = (Disjoint::new(out_e), Disjoint::new(out_rate));
         let n = old.len() / 3;
         let mut sums = [0.0; 5];
@@ -152,21 +203,12 @@ impl Linear {
             for column in 0..group.columns {
                 let at = group.plane * n + column * size;
                 let part = [0, 1].map(|k| &x[k][at..at + size]);
-                let sum = Chunks::new(size).sum(|_, range| {
+                let sum = kernels::sum(size, |range| {
                     let to = at + range.start..at + range.end;
-                    // SAFETY: chunks are disjoint.
+                    // SAFETY: ranges are disjoint.
                     let (a, b) = unsafe { (out_e.slice(to.clone()), out_rate.slice(to.clone())) };
-                    group.rows(range.clone(), part, [&mut *a, &mut *b]);
-                    let (e, rate, old) = (&part[0][range.clone()], &part[1][range.clone()], &old[to]);
-                    let mut s = [0.0; 5];
-                    for i in 0..a.len() {
-                        s[0] += e[i] * a[i];
-                        s[1] += e[i] * b[i];
-                        s[2] += rate[i] * b[i];
-                        s[3] += old[i] * a[i];
-                        s[4] += old[i] * b[i];
-                    }
-                    s
+                    group.rows(range.clone(), part, a, b);
+                    kernels::dots(&part[0][range.clone()], &part[1][range], &old[to], a, b)
                 });
                 sums = std::array::from_fn(|k| sums[k] + sum[k]);
             }

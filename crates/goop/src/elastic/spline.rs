@@ -179,6 +179,51 @@ impl Spline {
         (&self.edges, &self.lengths)
     }
 
+    /// Which form runs, for the user.
+    pub fn form(&self) -> &'static str {
+        match (self.published, self.planes) {
+            (true, _) => "the published form runs: scalar weights, one factor for all three axes",
+            (false, Planes::Mixed) => {
+                "the card form runs: tangential and normal weights on a curved shape, one factor over all three axes"
+            }
+            (false, Planes::Shared) => "the card form runs: the same weight in every direction, one factor for all axes",
+            (false, Planes::Apart(_)) => {
+                "the card form runs: tangential and normal weights on a flat shape, a factor along it and one across it"
+            }
+        }
+    }
+
+    /// Numbers a right side of its largest factor has for each node.
+    pub fn coupled(&self) -> usize {
+        if self.planes == Planes::Mixed { 3 } else { 1 }
+    }
+
+    /// Rest position of a node in body axes (m), but for the centre.
+    pub fn rest_in_body_axes(&self, node: usize) -> DVec3 {
+        self.axes.inverse() * self.rest[node]
+    }
+
+    /// Σ Dᵀ W φ D e by planes (N), every row with the mean of its edges' fractions φ.
+    pub fn flow_force(&self, memory: &[f64], rim_held: bool, fractions: &[f64], e: &[f64], out: &mut [f64]) {
+        let n = self.nodes;
+        out.fill(0.0);
+        for term in self.terms.iter().filter(|t| !self.broken(t, memory)) {
+            let row = &term.row;
+            let within = row.edges.iter().filter_map(|&k| fractions.get(k as usize));
+            let count = within.clone().count().max(1) as f64;
+            let fraction = within.sum::<f64>() / count;
+            if fraction == 0.0 {
+                continue;
+            }
+            let at = |i: usize| DVec3::new(e[i], e[n + i], e[2 * n + i]);
+            let d: DVec3 = (0..row.count).map(|a| row.coefficients[a] * at(row.nodes[a] as usize)).sum();
+            let f = term.block() * d * (self.weight(term, rim_held) * fraction);
+            for a in 0..row.count {
+                (0..3).for_each(|p| out[p * n + row.nodes[a] as usize] += row.coefficients[a] * f[p]);
+            }
+        }
+    }
+
     /// Scalar matrix of the terms that act on a plane.
     fn scalar(&self, memory: &[f64], rim_held: bool, takes: impl Fn(On) -> bool) -> SparseMatrix {
         let mut entries = Vec::new();
@@ -320,9 +365,11 @@ impl Elasticity for Spline {
     fn forces(&self, memory: &[f64], x: &[DVec3], _v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
         damping.fill(DVec3::ZERO);
         elastic.fill(DVec3::ZERO);
-        let (center, rotation, middle) = crate::coordinates::framed::fit(&self.masses, &self.rest, x, DQuat::IDENTITY);
+        let (center, rotation, middle) = crate::coordinates::framed::fit(&self.masses, |i| self.rest[i], |i| x[i], DQuat::IDENTITY);
         let turn = rotation * self.axes;
-        let e = |i: usize| turn.inverse() * (x[i] - center) - self.axes.inverse() * (self.rest[i] - middle);
+        let e = |i: usize| {
+            turn.inverse() * (x[i] - center) - self.axes.inverse() * (self.rest[i] - middle)
+        };
         let mut energy = 0.0;
         for term in self.terms.iter().filter(|t| !self.broken(t, memory)) {
             let (row, block) = (&term.row, term.block() * term.weight);
@@ -354,7 +401,7 @@ impl Elasticity for Spline {
         _exact: bool,
         matrix: &mut BlockMatrix,
     ) {
-        let (_, rotation, _) = crate::coordinates::framed::fit(&self.masses, &self.rest, x, DQuat::IDENTITY);
+        let (_, rotation, _) = crate::coordinates::framed::fit(&self.masses, |i| self.rest[i], |i| x[i], DQuat::IDENTITY);
         let turn = DMat3::from_quat(rotation * self.axes);
         let factor = weights.position + weights.velocity * self.damping_time;
         let mut blocks: Vec<(u32, u32, DMat3)> = Vec::new();
@@ -444,14 +491,6 @@ impl Elasticity for Spline {
             Planes::Apart(_) => vec![group(0, 2, &|on| on != On::Along), group(2, 1, &|on| on != On::Across)],
             Planes::Mixed => vec![Group::new(0, 1, self.mixed(memory, rim_held))],
         };
-        let form = match (self.published, self.planes) {
-            (true, _) => "published form: scalar weights, one factor for all three axes",
-            (false, Planes::Mixed) => {
-                "card form on a curved shape: tangential and normal weights, one factor over all axes"
-            }
-            (false, Planes::Shared) => "card form: one factor for all three axes",
-            (false, Planes::Apart(_)) => "card form on a flat shape: a factor along it and one across it",
-        };
-        Some(Linear { axes: self.axes, groups, prestress: Vec::new(), form })
+        Some(Linear { axes: self.axes, groups, prestress: Vec::new() })
     }
 }

@@ -21,11 +21,10 @@
 
 use crate::contact::Anchor;
 use crate::coordinates::framed::respond::{Hold, Kind, Rigid};
-use crate::coordinates::framed::{FramedState, Work, cross, factored::Factored, get, inertia, outer};
+use crate::coordinates::framed::{FramedState, flow, Work, cross, factored::Factored, get, inertia, kernels, outer, put};
 use crate::coordinates::nodal::{Clock, Outcome, Scratch};
 use crate::ledger::Row;
 use crate::model::{Body, Model};
-use crate::parallel::{Chunks, Disjoint};
 use crate::solve::Report;
 use crate::state::BodyState;
 use glam::{DMat3, DQuat, DVec3};
@@ -92,7 +91,8 @@ pub fn step(
     scratch: &mut Scratch,
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    let (Some(f0), Some(mut f1), Some(mut work)) = (before.framed.as_ref(), state.framed.take(), scratch.framed.take())
+    let (Some(f0), Some(mut f1), Some(mut work)) =
+        (before.framed.as_ref(), state.framed.take(), scratch.framed.take())
     else {
         return outcome;
     };
@@ -121,7 +121,7 @@ fn advance(
     factor: &mut Factored,
     outcome: &mut Outcome,
 ) {
-    let (n, h) = (body.len(), clock.dt);
+    let h = clock.dt;
     let Some(f0) = before.framed.as_ref() else { return };
     let energy0 = match work.valid {
         Some(energy) => energy,
@@ -158,24 +158,27 @@ fn advance(
     if let Some((axis, _)) = fixed.flat {
         flatten(&mut work.delta, axis);
     }
-    let (e0, rate0, delta) = (&f0.displacement, &f0.rate, &work.delta);
-    let rigid =
-        factor.rigid_part(&body.masses, &f0.reference, |i| get(delta, n, i) + get(e0, n, i) / h + get(rate0, n, i));
-    factor.take_rigid(factor.multipliers(rigid), &mut work.delta);
+    let start = f0.start(&body.masses, fixed.inertial);
+    let multipliers = factor.multipliers(kernels::rigid_part(&start, h, &work.delta));
 
     // Rounds of impulses.
     let inverse = f0.posed_inverse(f0.inertia);
     let solid = model.obstacles.iter().any(|o| !o.removed);
-    let mut sums = move_nodes(&fixed, f1, &work.delta);
+    let mut sums = move_nodes(&fixed, f1, &mut work.delta, factor.columns_of(multipliers));
     let mut mean_turn = move_frame(&fixed, f1, &sums, &work.holds);
     if solid || !work.holds.is_empty() {
         let shift = DMat3::IDENTITY - fixed.flat.map_or(DMat3::ZERO, |(axis, _)| outer(axis));
         let rigid = Rigid { shift: shift * (fixed.eta * h / body.mass()), turn: inverse * (fixed.eta * h) };
         let at_reference = Rigid { turn: f0.posed_inverse(reference_inertia(body, f0)) * (fixed.eta * h), ..rigid };
+        let near = model.obstacles.iter().map(|o| 1e-6 * o.tolerance).fold(1e-9, f64::min);
         for round in 0..ROUNDS {
             let left = measure_gaps(model, clock, before, f1, back, &mut work.holds);
             let found = solid && find_contacts(model, body, clock, before, f1, back, scratch, &mut work.holds);
-            if !found && (left <= CLOSED * body.extent() || work.holds.is_empty()) || round + 1 == ROUNDS {
+            let close = match solid && work.holds.iter().any(|h| matches!(h.kind, Kind::Contact { .. })) {
+                true => near,
+                false => CLOSED * body.extent(),
+            };
+            if !found && (left <= close || work.holds.is_empty()) || round + 1 == ROUNDS {
                 break;
             }
             if !factor.know(work.holds.iter().map(|hold| hold.node)) {
@@ -186,12 +189,9 @@ fn advance(
             let project = fixed.flat.map(|(axis, _)| axis);
             work.response.solve(&mut work.holds, factor, rigid, at_reference, shape, project);
             let new = work.holds.iter().map(|hold| (hold.node, hold.impulse - hold.applied));
-            factor.kick(new, &mut work.delta);
-            if let Some((axis, _)) = fixed.flat {
-                flatten(&mut work.delta, axis);
-            }
+            let multipliers = factor.kick(new, &mut work.delta);
             work.holds.iter_mut().for_each(|hold| hold.applied = hold.impulse);
-            sums = move_nodes(&fixed, f1, &work.delta);
+            sums = move_nodes(&fixed, f1, &mut work.delta, factor.columns_of(multipliers));
             mean_turn = move_frame(&fixed, f1, &sums, &work.holds);
         }
     }
@@ -207,6 +207,7 @@ fn advance(
     let books = Books { fixed: &fixed, work, sums: &sums, mean_turn, products, energies: [energy0, energy1], kinetic };
     let mut row = books.close(model, clock, before, f1, scratch);
     finish(model, body, clock, before, state, work, &mut row, outcome);
+    flow::inelastic(body, state, f1, work, factor, &mut row);
     let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
     outcome.created = row.stored() - before.row.stored() - work_in;
     row.exchanged += (row.kinetic - before.row.kinetic).abs();
@@ -238,34 +239,18 @@ fn reference_inertia(body: &Body, f0: &FramedState) -> DMat3 {
 fn right_side(fixed: &Fixed, model: &Model, work: &mut Work, loads: &[DVec3], back: DMat3) {
     let (n, f0) = (fixed.body.len(), fixed.before);
     let reach = fixed.h + work.damping_time;
-    let [on_shape, on_e, on_rate] = fixed.inertial;
     let fall = if fixed.body.terms.translational { DVec3::ZERO } else { back * model.gravity };
-    let out = Disjoint::new(&mut work.delta);
-    let (ke, kr, drag, prestress) = (&work.ke, &work.kr, &work.drag_force, &work.linear.prestress);
-    let (reference, e0, rate0, masses) =
-        (&f0.reference[..], &f0.displacement[..], &f0.rate[..], &fixed.body.masses[..]);
-    Chunks::new(n).each(|_, range| {
-        // SAFETY: chunks are disjoint, and so are planes.
-        let [x, y, z] = [0, 1, 2].map(|p| unsafe { out.slice(p * n + range.start..p * n + range.end) });
-        for (k, i) in range.clone().enumerate() {
-            let pull = get(ke, n, i) + reach * get(kr, n, i);
-            let own = on_shape * get(reference, n, i) + on_e * get(e0, n, i) + on_rate * get(rate0, n, i) + fall;
-            let b = masses[i] * own - pull;
-            (x[k], y[k], z[k]) = (b.x, b.y, b.z);
+    let start = f0.start(&fixed.body.masses, fixed.inertial);
+    kernels::right_side(&start, fall, reach, &work.ke, &work.kr, &mut work.delta);
+    let (drag, prestress) = (&work.drag_force, &work.linear.prestress);
+    if !loads.is_empty() || !drag.is_empty() {
+        for i in 0..n {
+            let f = loads.get(i).copied().unwrap_or(DVec3::ZERO) + drag.get(i).copied().unwrap_or(DVec3::ZERO);
+            let b = get(&work.delta, n, i) + back * f;
+            put(&mut work.delta, n, i, b);
         }
-        if !loads.is_empty() || !drag.is_empty() || !prestress.is_empty() {
-            for (k, i) in range.enumerate() {
-                let mut f = DVec3::ZERO;
-                f += loads.get(i).copied().unwrap_or(DVec3::ZERO);
-                f += drag.get(i).copied().unwrap_or(DVec3::ZERO);
-                let mut f = back * f;
-                if !prestress.is_empty() {
-                    f += get(prestress, n, i);
-                }
-                (x[k], y[k], z[k]) = (x[k] + f.x, y[k] + f.y, z[k] + f.z);
-            }
-        }
-    });
+    }
+    work.delta.iter_mut().zip(prestress).for_each(|(b, f)| *b += f);
     if let Some((axis, _)) = fixed.flat {
         flatten(&mut work.delta, axis);
     }
@@ -276,44 +261,24 @@ fn flatten(planes: &mut [f64], axis: DVec3) {
     let n = planes.len() / 3;
     for i in 0..n {
         let v = get(planes, n, i);
-        crate::coordinates::framed::put(planes, n, i, v - axis * axis.dot(v));
+        put(planes, n, i, v - axis * axis.dot(v));
     }
 }
 
-/// e₁ and ė₁ from δ, and the sums of what follows.
-fn move_nodes(fixed: &Fixed, f1: &mut FramedState, delta: &[f64]) -> Sums {
-    let (n, h, f0) = (fixed.body.len(), fixed.h, fixed.before);
-    let (e_out, rate_out) = (Disjoint::new(&mut f1.displacement), Disjoint::new(&mut f1.rate));
-    let [on_shape, on_e, on_rate] = fixed.inertial;
-    let (reference, e0, rate0, masses) =
-        (&f0.reference[..], &f0.displacement[..], &f0.rate[..], &fixed.body.masses[..]);
-    let s: [f64; 18] = Chunks::new(n).sum(|_, range| {
-        // SAFETY: chunks are disjoint, and so are planes.
-        let [ex, ey, ez] = [0, 1, 2].map(|p| unsafe { e_out.slice(p * n + range.start..p * n + range.end) });
-        // SAFETY: as above.
-        let [rx, ry, rz] = [0, 1, 2].map(|p| unsafe { rate_out.slice(p * n + range.start..p * n + range.end) });
-        let mut s = [0.0; 18];
-        for (k, i) in range.enumerate() {
-            let (m, r, e, rate) = (masses[i], get(reference, n, i), get(e0, n, i), get(rate0, n, i));
-            let new_rate = rate + get(delta, n, i);
-            let new_e = e + h * new_rate;
-            (ex[k], ey[k], ez[k]) = (new_e.x, new_e.y, new_e.z);
-            (rx[k], ry[k], rz[k]) = (new_rate.x, new_rate.y, new_rate.z);
-            let end = r + new_e;
-            let middle = r + 0.5 * (e + new_e);
-            let turned = new_e.cross(new_rate);
-            let own = on_shape * r + on_e * e + on_rate * rate;
-            for (k, q) in [middle, end].into_iter().enumerate() {
-                let terms = [q.x * q.x, q.y * q.y, q.z * q.z, q.y * q.z, q.z * q.x, q.x * q.y];
-                (0..6).for_each(|t| s[6 * k + t] += m * terms[t]);
+/// δ without its rigid part, e₁ and ė₁, and the sums of what follows.
+fn move_nodes(fixed: &Fixed, f1: &mut FramedState, delta: &mut [f64], mut y: [[(f64, &[f64]); 6]; 3]) -> Sums {
+    if let Some((axis, _)) = fixed.flat {
+        for (plane, columns) in delta.chunks_exact_mut(fixed.body.len()).zip(&mut y) {
+            for (c, y) in columns {
+                plane.iter_mut().zip(*y).for_each(|(d, y)| *d -= *c * y);
+                *c = 0.0;
             }
-            (0..3).for_each(|t| s[12 + t] += m * turned[t]);
-            s[15] += m * rate.length_squared();
-            s[16] += m * new_rate.length_squared();
-            s[17] += m * own.dot(rate + new_rate);
         }
-        s
-    });
+        flatten(delta, axis);
+    }
+    let start = fixed.before.start(&fixed.body.masses, fixed.inertial);
+    let h = fixed.h;
+    let s = kernels::advance(&start, h, &y, delta, &mut f1.displacement, &mut f1.rate);
     let six = |from: usize| inertia(std::array::from_fn(|k| s[from + k]));
     Sums {
         middle: six(0),
@@ -531,8 +496,9 @@ impl Books<'_> {
         let gain = fixed.eta * (h * (fixed.weight + fixed.loads.force + fixed.drag.force) + rotation * push);
         let spun = fixed.eta * (h * (fixed.loads.torque + fixed.drag.torque) + rotation * torque);
         let mut scheme = -mean.dot(f1.momentum - f0.momentum - gain);
-        let formula =
-            |f: &FramedState, rates: f64| 0.5 * f.momentum.length_squared() / mass + 0.5 * rates + f.turning_energy();
+        let formula = |f: &FramedState, rates: f64| {
+            0.5 * f.momentum.length_squared() / mass + 0.5 * rates + f.turning_energy()
+        };
         // The frame turns and exchanges energy with e.
         scheme += turn.dot(spun) - self.sums.inertial - (f1.turning_energy() - f0.turning_energy());
         // Cross terms between frame and e: none unless the constraints are off.
@@ -579,7 +545,8 @@ impl Books<'_> {
             let on_e: f64 = (0..n)
                 .map(|i| {
                     let rate = mean_rate(i);
-                    work.drag_force[i].dot(rotation * rate) - kappa * body.masses[i] * get(&work.delta, n, i).dot(rate)
+                    work.drag_force[i].dot(rotation * rate)
+                        - kappa * body.masses[i] * get(&work.delta, n, i).dot(rate)
                 })
                 .sum();
             let power = force.dot(mean) + torque.dot(turn) + on_e;
@@ -651,7 +618,12 @@ fn finish(
     row: &mut Row,
     outcome: &mut Outcome,
 ) {
-    crate::integrate::account::find_extremes(body, before, state, outcome);
+    let (furthest, total) = kernels::furthest(&before.positions, &state.positions);
+    outcome.displacement = furthest.sqrt();
+    // Which node it was is asked for only where it went far, or where something is not finite.
+    if !(total.is_finite() && row.kinetic.is_finite() && outcome.displacement < 0.02 * body.extent()) {
+        crate::integrate::account::find_extremes(body, before, state, outcome);
+    }
     state.anchors.clear();
     for hold in &work.holds {
         if let Kind::Contact { obstacle, outwards, .. } = hold.kind

@@ -11,10 +11,10 @@
 use super::{get, put};
 use crate::elastic::Linear;
 use crate::model::Terms;
-use crate::parallel::{Chunks, Disjoint};
 use crate::solve::constant::{Analysis, Cholesky, LinearSolver, SparseMatrix};
 use glam::{DMat3, DVec3};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Numbers for the six rigid motions.
 pub type Six = [f64; 6];
@@ -37,6 +37,10 @@ pub struct Factored {
     columns: Vec<f64>,
     /// Which group each plane belongs to.
     group_of: [usize; 3],
+    /// The reference shape for which Y and S were made.
+    pub reference: Arc<Vec<f64>>,
+    /// Version of the matrix.
+    pub version: u32,
     /// Steps since it was used.
     pub idle: u32,
 }
@@ -52,7 +56,7 @@ impl Factored {
         analyses: &[Analysis],
         masses: &[f64],
         [dt, drag, damping_time]: [f64; 3],
-        reference: &[f64],
+        reference: &Arc<Vec<f64>>,
         terms: Terms,
     ) -> Option<Self> {
         let n = masses.len();
@@ -80,6 +84,8 @@ impl Factored {
             known: HashMap::new(),
             columns: Vec::new(),
             group_of: if mixed { [0; 3] } else { group_of },
+            reference: reference.clone(),
+            version: 0,
             idle: 0,
         };
         out.set_reference(masses, reference, terms);
@@ -138,43 +144,19 @@ impl Factored {
         }
     }
 
-    /// Bᵀ M w for a vector, by planes.
-    pub fn rigid_part(&self, masses: &[f64], reference: &[f64], w: impl Fn(usize) -> DVec3 + Sync) -> Six {
-        let n = self.n;
-        let mut sums: Six = Chunks::new(n).sum(|_, range| {
-            let (mut shift, mut turn) = (DVec3::ZERO, DVec3::ZERO);
-            for i in range {
-                let part = masses[i] * w(i);
-                shift += part;
-                turn += get(reference, n, i).cross(part);
-            }
-            [shift.x, shift.y, shift.z, turn.x, turn.y, turn.z]
-        });
-        sums[3..].iter_mut().for_each(|s| *s /= self.arm);
-        sums
+    /// S⁻¹ of a rigid part Bᵀ M w.
+    pub fn multipliers(&self, mut rigid: Six) -> Six {
+        rigid[3..].iter_mut().for_each(|turn| *turn /= self.arm);
+        self.scaled_multipliers(rigid)
     }
 
-    /// S⁻¹ of the rigid part.
-    pub fn multipliers(&self, rigid: Six) -> Six {
+    fn scaled_multipliers(&self, rigid: Six) -> Six {
         std::array::from_fn(|a| (0..6).map(|b| self.s_inverse[a][b] * rigid[b]).sum())
     }
 
-    /// δ -= Y c, by planes.
-    pub fn take_rigid(&self, c: Six, delta: &mut [f64]) {
-        let n = self.n;
-        for p in 0..3 {
-            let used: [(f64, &[f64]); 6] = std::array::from_fn(|k| (c[k], &self.y[3 * k + p][..]));
-            let out = Disjoint::new(&mut delta[p * n..(p + 1) * n]);
-            Chunks::new(n).each(|_, range| {
-                // SAFETY: chunks are disjoint.
-                let out = unsafe { out.slice(range.clone()) };
-                for (factor, y) in used.iter().filter(|u| !u.1.is_empty() && u.0 != 0.0) {
-                    for (d, y) in out.iter_mut().zip(&y[range.clone()]) {
-                        *d -= factor * y;
-                    }
-                }
-            });
-        }
+    /// The columns of Y by plane, with the multipliers to take them off by.
+    pub fn columns_of(&self, multipliers: Six) -> [[(f64, &[f64]); 6]; 3] {
+        std::array::from_fn(|p| std::array::from_fn(|k| (multipliers[k], &self.y[3 * k + p][..])))
     }
 
     /// Y at a node, by rigid motion.
@@ -250,8 +232,9 @@ impl Factored {
         out
     }
 
-    /// Adds to δ what impulses (N s, body axes) at nodes whose columns are known do.
-    pub fn kick(&self, impulses: impl Iterator<Item = (u32, DVec3)>, delta: &mut [f64]) {
+    /// Adds to δ what impulses (N s, body axes) at nodes whose columns are known do, all but the multipliers
+    /// that it returns.
+    pub fn kick(&self, impulses: impl Iterator<Item = (u32, DVec3)>, delta: &mut [f64]) -> Six {
         let (n, h) = (self.n, self.dt);
         let mut rigid = [0.0; 6];
         for (node, impulse) in impulses {
@@ -269,7 +252,7 @@ impl Factored {
             let y = self.y_at(node as usize);
             (0..6).for_each(|k| rigid[k] += y[k].dot(impulse) / h);
         }
-        self.take_rigid(self.multipliers(rigid), delta);
+        self.scaled_multipliers(rigid)
     }
 }
 

@@ -94,6 +94,8 @@ pub struct Response {
 }
 
 const SWEEPS: usize = 300;
+/// Multiplications that sweeps of one round may cost.
+const MOST_PRODUCTS: usize = 300_000_000;
 
 impl Response {
     /// Forgets what was made for another matrix.
@@ -244,7 +246,8 @@ impl Response {
         for hold in holds.iter() {
             scale = scale.max(hold.gap.length());
         }
-        for _ in 0..SWEEPS {
+        // Large sets are swept less in each round: the rounds go on from where these end.
+        for _ in 0..(MOST_PRODUCTS / (9 * k * k)).clamp(20, SWEEPS) {
             let mut change = 0.0f64;
             for j in 0..k {
                 let w = DMat3::from_cols_slice(&self.matrix[9 * (j * k + j)..9 * (j * k + j) + 9]);

@@ -22,9 +22,9 @@ pub struct Work {
     factors: Vec<Factored>,
     /// Memory of the elasticity for which `linear` was made.
     memory: Arc<Vec<f64>>,
-    /// Reference shape for which the factors were made.
-    reference: Option<Arc<Vec<f64>>>,
     rim_held: bool,
+    /// Raised with every change of the matrix.
+    version: u32,
     /// Pins may have changed since it was looked at.
     pub stale: bool,
     /// Drag by mass κ (1/s) and damping time β (s).
@@ -45,6 +45,10 @@ pub struct Work {
     pub holds: Vec<Hold>,
     /// Their solver.
     pub response: Response,
+    /// What flows of every edge.
+    pub(super) fractions: Vec<f64>,
+    /// Of the solve for what flows.
+    pub(super) vectors: [Vec<f64>; 5],
 }
 
 impl Work {
@@ -65,8 +69,8 @@ impl Work {
             analyses,
             factors: Vec::new(),
             memory: memory.clone(),
-            reference: None,
             rim_held,
+            version: 0,
             stale: false,
             drag,
             damping_time: if damping_time.is_finite() { damping_time } else { 0.0 },
@@ -77,6 +81,8 @@ impl Work {
             drag_force: vec![DVec3::ZERO; if drag > 0.0 { n } else { 0 }],
             holds: Vec::new(),
             response: Response::default(),
+            fractions: Vec::new(),
+            vectors: Default::default(),
         }
     }
 
@@ -95,36 +101,47 @@ impl Work {
             self.analyses = linear.groups.iter().filter_map(|g| Analysis::new(&g.matrix)).collect();
         }
         (self.linear, self.memory, self.rim_held, self.valid) = (linear, memory.clone(), rim_held, None);
+        self.version += 1;
         self.factors.clear();
         self.response.clear();
     }
 
+    /// Whether the whole boundary is pinned.
+    pub fn rim_held(&self) -> bool {
+        self.rim_held
+    }
+
     /// Takes the factor for a step out, made now if need be; hand it back with `keep`.
     pub fn take_factor(&mut self, body: &Body, state: &FramedState, dt: f64, terms: Terms) -> Option<Factored> {
-        if !self.reference.as_ref().is_some_and(|r| Arc::ptr_eq(r, &state.reference)) {
-            let changed = self.reference.as_ref().is_none_or(|r| **r != *state.reference);
-            self.reference = Some(state.reference.clone());
-            if changed {
-                self.factors.iter_mut().for_each(|f| f.set_reference(&body.masses, &state.reference, terms));
-                self.response.clear();
-            }
-        }
         self.factors.iter_mut().for_each(|f| f.idle += 1);
         if let Some(k) = self.factors.iter().position(|f| f.dt == dt) {
-            return Some(self.factors.swap_remove(k));
+            let mut factor = self.factors.swap_remove(k);
+            if !Arc::ptr_eq(&factor.reference, &state.reference) {
+                if factor.reference != state.reference {
+                    factor.set_reference(&body.masses, &state.reference, terms);
+                    self.response.clear();
+                }
+                factor.reference = state.reference.clone();
+            }
+            return Some(factor);
         }
         if self.factors.len() >= KEPT {
             let oldest = (0..self.factors.len()).max_by_key(|&k| self.factors[k].idle).unwrap_or(0);
             self.factors.swap_remove(oldest);
         }
         let times = [dt, self.drag, self.damping_time];
-        Factored::new(&self.linear, &self.analyses, &body.masses, times, &state.reference, terms)
+        let mut factor =
+            Factored::new(&self.linear, &self.analyses, &body.masses, times, &state.reference, terms)?;
+        factor.version = self.version;
+        Some(factor)
     }
 
-    /// Keeps a factor for the next step.
+    /// Keeps a factor for the next step, unless the matrix has changed meanwhile.
     pub fn keep(&mut self, mut factor: Factored) {
         factor.idle = 0;
-        self.factors.push(factor);
+        if factor.version == self.version {
+            self.factors.push(factor);
+        }
     }
 
     /// K e, K ė and the energy of a state (J).
