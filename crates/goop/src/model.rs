@@ -290,8 +290,9 @@ impl Body {
         };
         self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
-            ElasticityKind::None | ElasticityKind::Published | ElasticityKind::Spline => None,
+            ElasticityKind::None | ElasticityKind::Spline => None,
             ElasticityKind::Metric => Some(Arc::new(Metric::new(shape, material))),
+            ElasticityKind::Published => Some(Arc::new(Metric::published(shape, material))),
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
         };
     }

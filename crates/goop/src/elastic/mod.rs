@@ -18,6 +18,7 @@ mod jet;
 pub mod lattice;
 pub mod metric;
 mod primal;
+mod published;
 mod quadratic;
 mod runs;
 mod solid_metric;
