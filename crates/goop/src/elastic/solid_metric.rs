@@ -323,14 +323,14 @@ impl Element<8, 18> for SolidMetric {
 
     #[inline(always)]
     fn pull(&self, j: &Gradient<8, 18>, stress: &[f64; 18], a: usize) -> DVec3 {
-        touched(a).into_iter().map(|k| stress[k] * j[k][a]).sum()
+        TOUCHED[a].into_iter().map(|k| stress[k] * j[k][a]).sum()
     }
 
     #[inline(always)]
     fn rates(&self, j: &Gradient<8, 18>, v: &[DVec3; 8]) -> [f64; 18] {
         let mut out = [0.0; 18];
         for a in 0..8 {
-            touched(a).into_iter().for_each(|k| out[k] += j[k][a].dot(v[a]));
+            TOUCHED[a].into_iter().for_each(|k| out[k] += j[k][a].dot(v[a]));
         }
         out
     }
@@ -350,38 +350,41 @@ impl Element<8, 18> for SolidMetric {
         let factor = factor * self.scale;
         // Derivatives by node, four wide.
         let own: [[[f64; 4]; 6]; 8] = std::array::from_fn(|a| {
-            touched(a).map(|k| {
+            TOUCHED[a].map(|k| {
                 let slope = j[k][a];
                 [slope.x, slope.y, slope.z, 0.0]
             })
         });
         for b in 0..8 {
-            let mut hj = [[0.0; WIDE]; 3];
-            for (t, l) in touched(b).into_iter().enumerate() {
-                let slope = own[b][t];
-                if broken == 0 {
-                    let column = &self.table.moduli[l];
-                    for c in 0..3 {
-                        let s = factor * slope[c];
+            // Longer than needed, so that a mask keeps the index in bounds.
+            let mut hj = [[0.0; 32]; 3];
+            for c in 0..3 {
+                // One component at a time: its sums stay in registers.
+                let mut sums = [0.0; WIDE];
+                for (t, l) in TOUCHED[b].into_iter().enumerate() {
+                    let s = factor * own[b][t][c];
+                    if broken == 0 {
+                        let column = &self.table.moduli[l];
                         for k in 0..WIDE {
-                            hj[c][k] += column[k] * s;
+                            sums[k] += column[k] * s;
                         }
+                    } else if l < 12 && broken >> l & 1 == 0 {
+                        sums[l] = self.table.edges[l] * s;
                     }
-                } else if l < 12 && broken >> l & 1 == 0 {
-                    (0..3).for_each(|c| hj[c][l] = factor * self.table.edges[l] * slope[c]);
                 }
+                hj[c][..WIDE].copy_from_slice(&sums);
             }
             for a in 0..=b {
-                let mut block = [[0.0; 4]; 3];
-                for (t, k) in touched(a).into_iter().enumerate() {
-                    let slope = own[a][t];
-                    for c in 0..3 {
-                        let h = hj[c][k];
+                let block: [[f64; 4]; 3] = std::array::from_fn(|c| {
+                    let mut column = [0.0; 4];
+                    for (t, k) in TOUCHED[a].into_iter().enumerate() {
+                        let (slope, h) = (&own[a][t], hj[c][k & 31]);
                         for r in 0..4 {
-                            block[c][r] += slope[r] * h;
+                            column[r] += slope[r] * h;
                         }
                     }
-                }
+                    column
+                });
                 out[a][b] += DMat3::from_cols_array_2d(&block.map(|[x, y, z, _]| [x, y, z]));
             }
         }
@@ -433,19 +436,17 @@ impl SolidMetric {
     }
 }
 
-/// Edges and faces at a corner.
-#[inline(always)]
-fn touched(a: usize) -> [usize; 6] {
-    let bit = |axis: usize| a >> axis & 1;
-    [
-        bit(1) | bit(2) << 1,
-        4 + (bit(0) | bit(2) << 1),
-        8 + (bit(0) | bit(1) << 1),
-        12 + bit(2),
-        14 + bit(1),
-        16 + bit(0),
-    ]
-}
+/// Edges and faces at every corner.
+const TOUCHED: [[usize; 6]; 8] = {
+    let mut out = [[0; 6]; 8];
+    let mut a = 0;
+    while a < 8 {
+        let (x, y, z) = (a & 1, a >> 1 & 1, a >> 2);
+        out[a] = [y | z << 1, 4 + (x | z << 1), 8 + (x | y << 1), 12 + z, 14 + y, 16 + x];
+        a += 1;
+    }
+    out
+};
 
 /// Whether a form (upper half given) that does not see a common shift is positive semi-definite: LDLᵀ without its last row.
 #[inline(always)]
