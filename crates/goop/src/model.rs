@@ -298,6 +298,7 @@ impl Body {
         };
         self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
+<<<<<<< HEAD
             ElasticityKind::None | ElasticityKind::Published => None,
             ElasticityKind::Metric => Some(Arc::new(Metric::new(shape, material))),
             ElasticityKind::Spline => Some(match Spline::new(shape, material, &self.masses) {
@@ -305,6 +306,11 @@ impl Body {
                 // A mesh has no grid to take differences on: its metric, linear about the rest shape.
                 None => Arc::new(Metric::new(shape, material)),
             }),
+=======
+            ElasticityKind::None | ElasticityKind::Spline => None,
+            ElasticityKind::Metric => Some(Arc::new(Metric::new(shape, material))),
+            ElasticityKind::Published => Some(Arc::new(Metric::published(shape, material))),
+>>>>>>> primal
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
         };
     }

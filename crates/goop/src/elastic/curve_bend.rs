@@ -58,6 +58,7 @@ impl CurveBend {
 }
 
 impl Element<3, 3> for CurveBend {
+    const SPARSE: bool = false;
     const PROPORTIONAL: bool = false;
 
     fn nodes(&self) -> &[u32; 3] {

@@ -24,6 +24,8 @@ pub(super) struct CurveStretch {
 }
 
 impl Element<2, 1> for CurveStretch {
+    const SPARSE: bool = false;
+
     fn nodes(&self) -> &[u32; 2] {
         &self.nodes
     }

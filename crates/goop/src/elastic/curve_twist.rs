@@ -71,6 +71,8 @@ fn bend(e: DVec3, f: DVec3) -> (f64, DVec3, DVec3) {
 }
 
 impl Element<4, 1> for CurveTwist {
+    const SPARSE: bool = false;
+
     fn nodes(&self) -> &[u32; 4] {
         &self.nodes
     }

@@ -45,6 +45,8 @@ pub(super) const TINY: f64 = 1e-150;
 pub(super) trait Element<const N: usize, const M: usize>: Send + Sync + Debug {
     /// Whether damping is proportional to the clamped stiffness itself: it is where strains do not turn with the body.
     const PROPORTIONAL: bool = true;
+    /// Whether `gradient` leaves out derivatives that another element of the kind writes.
+    const SPARSE: bool = true;
     /// Its nodes.
     fn nodes(&self) -> &[u32; N];
     /// β (s).
@@ -75,6 +77,16 @@ pub(super) trait Element<const N: usize, const M: usize>: Send + Sync + Debug {
     #[inline(always)]
     fn tangent_times(&self, _s: &[f64; M], _rest: &[f64; M], change: &[f64; M], broken: u32, _part: Part) -> [f64; M] {
         self.moduli_times(change, broken)
+    }
+    /// Σ_k σ_k ∂s_k/∂x_a
+    #[inline(always)]
+    fn pull(&self, j: &Gradient<N, M>, stress: &[f64; M], a: usize) -> DVec3 {
+        (0..M).map(|k| stress[k] * j[k][a]).sum()
+    }
+    /// ṡ
+    #[inline(always)]
+    fn rates(&self, j: &Gradient<N, M>, v: &[DVec3; N]) -> [f64; M] {
+        std::array::from_fn(|k| (0..N).map(|a| j[k][a].dot(v[a])).sum::<f64>())
     }
     /// Adds `factor` times the Gauss-Newton part to the blocks.
     #[inline(always)]
@@ -218,7 +230,9 @@ impl<E: Element<N, M> + 'static, const N: usize, const M: usize> Elements<E, N, 
         for &e in &self.touching[chunk] {
             let (e, element) = (e as usize, &self.list[e as usize]);
             let nodes = element.nodes();
-            j.iter_mut().for_each(|row| row.fill(DVec3::ZERO));
+            if E::SPARSE {
+                j.iter_mut().for_each(|row| row.fill(DVec3::ZERO));
+            }
             let s = element.gradient(&gather(nodes, at.x), &mut j);
             let (rest, broken) = (self.rest(e, at.rests), self.broken(e, at.edges));
             let (stored, stress) = element.law(&s, &rest, broken);
@@ -229,20 +243,15 @@ impl<E: Element<N, M> + 'static, const N: usize, const M: usize> Elements<E, N, 
             let first = out.nodes.start;
             for a in 0..N {
                 if let Some(f) = out.elastic.get_mut((nodes[a] as usize).wrapping_sub(first)) {
-                    for k in 0..M {
-                        *f -= stress[k] * j[k][a];
-                    }
+                    *f -= element.pull(&j, &stress, a);
                 }
             }
             if !out.damping.is_empty() && element.time() > 0.0 {
-                let u = gather(nodes, v);
-                let rate: [f64; M] = std::array::from_fn(|k| (0..N).map(|a| j[k][a].dot(u[a])).sum::<f64>());
+                let rate = element.rates(&j, &gather(nodes, v));
                 let brake = element.tangent_times(&s, &rest, &rate, broken, Part::Viscous);
                 for a in 0..N {
                     if let Some(g) = out.damping.get_mut((nodes[a] as usize).wrapping_sub(first)) {
-                        for k in 0..M {
-                            *g -= (element.time() * brake[k]) * j[k][a];
-                        }
+                        *g -= element.time() * element.pull(&j, &brake, a);
                     }
                 }
             }
@@ -268,7 +277,9 @@ impl<E: Element<N, M> + 'static, const N: usize, const M: usize> Elements<E, N, 
         for &e in &self.touching[chunk] {
             let (e, element) = (e as usize, &self.list[e as usize]);
             let nodes = element.nodes();
-            j.iter_mut().for_each(|row| row.fill(DVec3::ZERO));
+            if E::SPARSE {
+                j.iter_mut().for_each(|row| row.fill(DVec3::ZERO));
+            }
             blocks.iter_mut().for_each(|row| row.fill(DMat3::ZERO));
             let x = gather(nodes, at.x);
             let s = element.gradient(&x, &mut j);

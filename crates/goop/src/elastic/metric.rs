@@ -15,7 +15,7 @@
 //! ```
 
 use super::element::{At, Group, NO_EDGE, Out};
-use super::{Deformation, Elasticity, Flow, Weights, primal};
+use super::{Deformation, Elasticity, Flow, Weights, primal, published};
 use crate::material::{Material, MaterialField};
 use crate::parallel::{Chunks, Disjoint};
 use crate::shape::Shape;
@@ -43,12 +43,23 @@ pub struct Metric {
 impl Metric {
     /// Elements for a shape of this material.
     pub fn new(shape: &Shape, material: &MaterialField) -> Self {
+        let primal::Parts { groups, limits } = primal::elements(shape, material);
+        Self::from_groups(shape, material.card, groups, limits)
+    }
+
+    /// The same as GO prints it. It neither flows nor tears.
+    pub fn published(shape: &Shape, material: &MaterialField) -> Self {
+        let (groups, limits) = published::elements(shape, material);
+        let card = Material { flow: 0.0, tear: f64::INFINITY, ..material.card };
+        Self::from_groups(shape, card, groups, limits)
+    }
+
+    fn from_groups(shape: &Shape, card: Material, mut groups: Vec<Box<dyn Group>>, limits: Vec<String>) -> Self {
         let chunks = Chunks::new(shape.len());
-        let primal::Parts { mut groups, limits } = primal::elements(shape, material);
         groups.retain(|g| g.len() > 0);
         let edges = edges(shape);
         let lengths = edges.iter().map(|&[a, b]| distance(&shape.rest_positions, a, b)).collect();
-        let tears = material.card.tears() && shape.grid().is_some();
+        let tears = card.tears() && shape.grid().is_some();
         if tears {
             let mut sorted: Vec<([u32; 2], u32)> =
                 edges.iter().zip(0..).map(|(&[a, b], e)| ([a.min(b), a.max(b)], e)).collect();
@@ -61,8 +72,8 @@ impl Metric {
         }
         groups.iter_mut().for_each(|g| g.arrange(chunks));
         let damped = groups.iter().any(|g| g.damped());
-        let inelastic = material.card.flows() || tears;
-        let (nodes, card, prepared) = (shape.len(), material.card, OnceLock::new());
+        let inelastic = card.flows() || tears;
+        let (nodes, prepared) = (shape.len(), OnceLock::new());
         Self { nodes, chunks, groups, edges, lengths, card, inelastic, tears, damped, limits, prepared }
     }
 

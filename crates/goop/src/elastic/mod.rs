@@ -19,6 +19,7 @@ pub mod lattice;
 pub mod linear;
 pub mod metric;
 mod primal;
+mod published;
 mod quadratic;
 mod runs;
 mod solid_metric;

@@ -120,39 +120,45 @@ pub(super) fn clamp(m: DMat3) -> DMat3 {
     eigen_clamp(m)
 }
 
-/// Jacobi's rotations, a few sweeps.
+/// Jacobi's rotations: it takes three or four rounds.
 #[inline(never)]
-fn eigen_clamp(mut m: DMat3) -> DMat3 {
-    let mut axes = DMat3::IDENTITY;
-    let scale = m.to_cols_array().iter().fold(0.0f64, |s, v| s.max(v.abs()));
+fn eigen_clamp(m: DMat3) -> DMat3 {
+    let mut a = m.to_cols_array_2d();
+    let mut axes = DMat3::IDENTITY.to_cols_array_2d();
+    let scale = a.as_flattened().iter().fold(0.0f64, |s, v| s.max(v.abs()));
     if !(scale > 0.0 && scale.is_finite()) {
         return DMat3::ZERO;
     }
-    for _ in 0..12 {
-        let off = m.x_axis.y.abs() + m.x_axis.z.abs() + m.y_axis.z.abs();
-        if off < 1e-15 * scale {
+    for _ in 0..8 {
+        if a[0][1].abs() + a[0][2].abs() + a[1][2].abs() < 1e-15 * scale {
             break;
         }
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            let apq = m.col(p)[q];
-            if apq.abs() < 1e-300 {
+        for (p, q, r) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)] {
+            let off = a[p][q];
+            if off.abs() < 1e-17 * scale {
                 continue;
             }
-            let theta = (m.col(q)[q] - m.col(p)[p]) / (2.0 * apq);
-            let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+            let theta = (a[q][q] - a[p][p]) / (2.0 * off);
+            let t = 1.0f64.copysign(theta) / (theta.abs() + (theta * theta + 1.0).sqrt());
             let c = 1.0 / (t * t + 1.0).sqrt();
             let s = t * c;
-            let mut turn = DMat3::IDENTITY;
-            turn.col_mut(p)[p] = c;
-            turn.col_mut(q)[q] = c;
-            turn.col_mut(q)[p] = s;
-            turn.col_mut(p)[q] = -s;
-            m = turn.transpose() * m * turn;
-            axes *= turn;
+            a[p][p] -= t * off;
+            a[q][q] += t * off;
+            (a[p][q], a[q][p]) = (0.0, 0.0);
+            let (u, v) = (c * a[p][r] - s * a[q][r], s * a[p][r] + c * a[q][r]);
+            (a[p][r], a[r][p], a[q][r], a[r][q]) = (u, u, v, v);
+            for k in 0..3 {
+                let (u, v) = (axes[p][k], axes[q][k]);
+                (axes[p][k], axes[q][k]) = (c * u - s * v, s * u + c * v);
+            }
         }
     }
-    let kept = DVec3::new(m.x_axis.x, m.y_axis.y, m.z_axis.z).max(DVec3::ZERO);
-    axes * DMat3::from_diagonal(kept) * axes.transpose()
+    let mut out = DMat3::ZERO;
+    for k in (0..3).filter(|&k| a[k][k] > 0.0) {
+        let axis = DVec3::from_array(axes[k]);
+        super::element::add_outer(&mut out, a[k][k] * axis, axis);
+    }
+    out
 }
 
 #[cfg(test)]

@@ -34,10 +34,14 @@ pub(super) struct SolidMetric {
     pub time: f64,
 }
 
+/// Eighteen, in steps of four.
+const WIDE: usize = 20;
+
 /// What follows from shape and moduli.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    moduli: [[f64; 18]; 18],
+    /// H by columns, filled up to whole steps of four.
+    moduli: [[f64; WIDE]; 18],
     /// Of an edge by itself, once the cell is torn.
     edges: [f64; 12],
     unit: f64,
@@ -177,6 +181,7 @@ impl Table {
             variations.push((row, row, space.shear[axis] / 3.0));
         }
         let moduli = moduli(&phi, &means, &strain, &stiffness, &variations, volume)?;
+        let moduli = moduli.map(|row| std::array::from_fn(|k| if k < 18 { row[k] } else { 0.0 }));
         let edges = std::array::from_fn(|k| {
             let length2 = (x[EDGES[k][1]] - x[EDGES[k][0]]).length_squared();
             if length2 > 0.0 { 0.0625 * volume * space.along[k / 4] / (length2 * length2) } else { 0.0 }
@@ -245,6 +250,8 @@ fn sides(x: &[DVec3; 8], [a, b, c, d]: [usize; 4]) -> [DVec3; 2] {
 }
 
 impl Element<8, 18> for SolidMetric {
+    const SPARSE: bool = false;
+
     fn nodes(&self) -> &[u32; 8] {
         &self.nodes
     }
@@ -302,12 +309,28 @@ impl Element<8, 18> for SolidMetric {
             }
             return out;
         }
-        // By columns: H is symmetric, and eighteen sums run side by side.
+        // By columns: H is symmetric, and the sums run side by side.
+        let mut sums = [0.0; WIDE];
         for l in 0..18 {
             let (column, over) = (&self.table.moduli[l], self.scale * over[l]);
-            for k in 0..18 {
-                out[k] += column[k] * over;
+            for k in 0..WIDE {
+                sums[k] += column[k] * over;
             }
+        }
+        out.copy_from_slice(&sums[..18]);
+        out
+    }
+
+    #[inline(always)]
+    fn pull(&self, j: &Gradient<8, 18>, stress: &[f64; 18], a: usize) -> DVec3 {
+        TOUCHED[a].into_iter().map(|k| stress[k] * j[k][a]).sum()
+    }
+
+    #[inline(always)]
+    fn rates(&self, j: &Gradient<8, 18>, v: &[DVec3; 8]) -> [f64; 18] {
+        let mut out = [0.0; 18];
+        for a in 0..8 {
+            TOUCHED[a].into_iter().for_each(|k| out[k] += j[k][a].dot(v[a]));
         }
         out
     }
@@ -325,22 +348,44 @@ impl Element<8, 18> for SolidMetric {
         out: &mut Blocks<8>,
     ) {
         let factor = factor * self.scale;
+        // Derivatives by node, four wide.
+        let own: [[[f64; 4]; 6]; 8] = std::array::from_fn(|a| {
+            TOUCHED[a].map(|k| {
+                let slope = j[k][a];
+                [slope.x, slope.y, slope.z, 0.0]
+            })
+        });
         for b in 0..8 {
-            let mut hj = [DVec3::ZERO; 18];
-            for l in touched(b) {
-                if broken == 0 {
-                    let (column, slope) = (&self.table.moduli[l], factor * j[l][b]);
-                    for k in 0..18 {
-                        hj[k] += column[k] * slope;
+            // Longer than needed, so that a mask keeps the index in bounds.
+            let mut hj = [[0.0; 32]; 3];
+            for c in 0..3 {
+                // One component at a time: its sums stay in registers.
+                let mut sums = [0.0; WIDE];
+                for (t, l) in TOUCHED[b].into_iter().enumerate() {
+                    let s = factor * own[b][t][c];
+                    if broken == 0 {
+                        let column = &self.table.moduli[l];
+                        for k in 0..WIDE {
+                            sums[k] += column[k] * s;
+                        }
+                    } else if l < 12 && broken >> l & 1 == 0 {
+                        sums[l] = self.table.edges[l] * s;
                     }
-                } else if l < 12 && broken >> l & 1 == 0 {
-                    hj[l] = factor * self.table.edges[l] * j[l][b];
                 }
+                hj[c][..WIDE].copy_from_slice(&sums);
             }
             for a in 0..=b {
-                for k in touched(a) {
-                    add_outer(&mut out[a][b], j[k][a], hj[k]);
-                }
+                let block: [[f64; 4]; 3] = std::array::from_fn(|c| {
+                    let mut column = [0.0; 4];
+                    for (t, k) in TOUCHED[a].into_iter().enumerate() {
+                        let (slope, h) = (&own[a][t], hj[c][k & 31]);
+                        for r in 0..4 {
+                            column[r] += slope[r] * h;
+                        }
+                    }
+                    column
+                });
+                out[a][b] += DMat3::from_cols_array_2d(&block.map(|[x, y, z, _]| [x, y, z]));
             }
         }
     }
@@ -391,19 +436,17 @@ impl SolidMetric {
     }
 }
 
-/// Edges and faces at a corner.
-#[inline(always)]
-fn touched(a: usize) -> [usize; 6] {
-    let bit = |axis: usize| a >> axis & 1;
-    [
-        bit(1) | bit(2) << 1,
-        4 + (bit(0) | bit(2) << 1),
-        8 + (bit(0) | bit(1) << 1),
-        12 + bit(2),
-        14 + bit(1),
-        16 + bit(0),
-    ]
-}
+/// Edges and faces at every corner.
+const TOUCHED: [[usize; 6]; 8] = {
+    let mut out = [[0; 6]; 8];
+    let mut a = 0;
+    while a < 8 {
+        let (x, y, z) = (a & 1, a >> 1 & 1, a >> 2);
+        out[a] = [y | z << 1, 4 + (x | z << 1), 8 + (x | y << 1), 12 + z, 14 + y, 16 + x];
+        a += 1;
+    }
+    out
+};
 
 /// Whether a form (upper half given) that does not see a common shift is positive semi-definite: LDLᵀ without its last row.
 #[inline(always)]

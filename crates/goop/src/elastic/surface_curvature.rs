@@ -38,6 +38,8 @@ const ALONG: [Term<5>; 2] = {
 };
 
 impl Element<5, 2> for NodeCurvature {
+    const SPARSE: bool = false;
+
     fn nodes(&self) -> &[u32; 5] {
         &self.nodes
     }

@@ -89,6 +89,8 @@ impl SurfaceMetric {
 }
 
 impl Element<4, 5> for SurfaceMetric {
+    const SPARSE: bool = false;
+
     fn nodes(&self) -> &[u32; 4] {
         &self.nodes
     }

@@ -40,6 +40,8 @@ impl TriangleMetric {
 }
 
 impl Element<3, 3> for TriangleMetric {
+    const SPARSE: bool = false;
+
     fn nodes(&self) -> &[u32; 3] {
         &self.nodes
     }
