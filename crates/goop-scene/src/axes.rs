@@ -1,11 +1,11 @@
 //! The three axes of a body, and which choices go together.
 //!
 //! ```text
-//! coordinates  elasticity       integrator
-//! nodal        springs, metric  every one but momentum and semi-implicit
-//! rigid        none             momentum
-//! framed       spline           semi-implicit
-//! reduced      springs, metric  explicit-taylor, symplectic-euler, backward-euler
+//! coordinates  elasticity                  integrator
+//! nodal        springs, metric, published  every one but momentum and semi-implicit
+//! rigid        none                        momentum
+//! framed       spline, springs, metric     semi-implicit
+//! reduced      springs, metric             explicit-taylor, symplectic-euler, backward-euler
 //! ```
 
 use crate::reader::Word;
@@ -34,8 +34,14 @@ pub struct Refusal {
 }
 
 /// Published models that run.
-pub const AVAILABLE: &[Formulation] =
-    &[Formulation::Spring, Formulation::MassSpring, Formulation::Implicit, Formulation::Rigid];
+pub const AVAILABLE: &[Formulation] = &[
+    Formulation::Primal,
+    Formulation::Hybrid,
+    Formulation::Spring,
+    Formulation::MassSpring,
+    Formulation::Implicit,
+    Formulation::Rigid,
+];
 
 /// The words of the models that run, for hints.
 pub fn available() -> String {
@@ -65,7 +71,11 @@ impl Body {
         match self.formulation {
             Some(formulation) => {
                 let axes = formulation.axes();
-                Some(Axes { integrator: self.integrator.unwrap_or(axes.integrator), ..axes })
+                Some(Axes {
+                    elasticity: self.elasticity.unwrap_or(axes.elasticity),
+                    integrator: self.integrator.unwrap_or(axes.integrator),
+                    ..axes
+                })
             }
             None => Some(Axes {
                 elasticity: self.elasticity?,
@@ -79,15 +89,7 @@ impl Body {
 impl Axes {
     /// The axis word that is known but cannot run yet.
     pub fn not_yet(&self) -> Option<&'static str> {
-        if matches!(self.elasticity, Elasticity::Metric | Elasticity::Spline) {
-            Some(self.elasticity.word())
-        } else if matches!(self.coordinates, Coordinates::Framed | Coordinates::Reduced) {
-            Some(self.coordinates.word())
-        } else if self.integrator == Integrator::SemiImplicit {
-            Some(self.integrator.word())
-        } else {
-            None
-        }
+        (self.coordinates == Coordinates::Reduced).then(|| self.coordinates.word())
     }
 
     /// Why the choices do not go together.
@@ -95,8 +97,8 @@ impl Axes {
         let (energy, integrator) = (self.elasticity.word(), self.integrator.word());
         let (good_energy, energies, good_integrator, integrators) = match self.coordinates {
             Coordinates::Nodal => (
-                matches!(self.elasticity, Elasticity::Springs | Elasticity::Metric),
-                "springs or metric",
+                matches!(self.elasticity, Elasticity::Springs | Elasticity::Metric | Elasticity::Published),
+                "springs, metric or published",
                 !matches!(self.integrator, Integrator::Momentum | Integrator::SemiImplicit),
                 "explicit-diagonal, explicit-taylor, symplectic-euler, backward-euler or implicit-midpoint",
             ),
@@ -104,8 +106,8 @@ impl Axes {
                 (self.elasticity == Elasticity::None, "none", self.integrator == Integrator::Momentum, "momentum")
             }
             Coordinates::Framed => (
-                self.elasticity == Elasticity::Spline,
-                "spline",
+                matches!(self.elasticity, Elasticity::Spline | Elasticity::Springs | Elasticity::Metric),
+                "spline, springs or metric",
                 self.integrator == Integrator::SemiImplicit,
                 "semi-implicit",
             ),
@@ -125,7 +127,8 @@ impl Axes {
                 (Coordinates::Rigid, _) => "a rigid body does not deform and has no energy of shape",
                 (_, Elasticity::None) => "without an energy nothing holds the nodes together",
                 (_, Elasticity::Spline) => "the spline energy needs a displacement from a rigid frame",
-                _ => "this energy is not quadratic in the displacement from a rigid frame",
+                (Coordinates::Framed, _) => "the printed form has no stiffness at rest",
+                _ => "the printed form is for nodal positions",
             };
             let sentence = format!("elasticity \"{energy}\" does not go with {coordinates} coordinates: {reason}");
             let hint = format!("with {coordinates} coordinates take elasticity {energies}");

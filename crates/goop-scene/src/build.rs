@@ -9,7 +9,7 @@ use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
 use goop::animate::{Course, Key, Motion};
 use goop::contact::{Obstacle, ObstacleShape, Published};
-use goop::material::{Material, MaterialField, Raw};
+use goop::material::{Material, MaterialField, Raw, Weights};
 use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
 use goop::shape::Shape;
 use goop::solve;
@@ -144,12 +144,15 @@ pub fn axes(of: crate::axes::Axes) -> Option<Axes> {
     let elasticity = match of.elasticity {
         scene::Elasticity::Springs => ElasticityKind::Springs,
         scene::Elasticity::None => ElasticityKind::None,
-        _ => return None,
+        scene::Elasticity::Metric => ElasticityKind::Metric,
+        scene::Elasticity::Published => ElasticityKind::Published,
+        scene::Elasticity::Spline => ElasticityKind::Spline,
     };
     let coordinates = match of.coordinates {
         scene::Coordinates::Nodal => Coordinates::Nodal,
         scene::Coordinates::Rigid => Coordinates::Rigid,
-        _ => return None,
+        scene::Coordinates::Framed => Coordinates::Framed,
+        scene::Coordinates::Reduced => return None,
     };
     let integrator = match of.integrator {
         scene::Integrator::ExplicitDiagonal => Integrator::ExplicitDiagonal,
@@ -158,7 +161,7 @@ pub fn axes(of: crate::axes::Axes) -> Option<Axes> {
         scene::Integrator::BackwardEuler => Integrator::BackwardEuler,
         scene::Integrator::ImplicitMidpoint => Integrator::ImplicitMidpoint,
         scene::Integrator::Momentum => Integrator::Momentum,
-        scene::Integrator::SemiImplicit => return None,
+        scene::Integrator::SemiImplicit => Integrator::SemiImplicit,
     };
     Some(Axes { elasticity, coordinates, integrator })
 }
@@ -174,7 +177,10 @@ pub fn card(m: &scene::Material) -> Material {
         damping: m.damping,
         drag: m.drag,
         friction: m.friction,
-        ..Material::default()
+        yield_strain: m.r#yield.unwrap_or(if m.flow.is_some() { 0.0 } else { f64::INFINITY }),
+        flow: m.flow.unwrap_or(if m.r#yield.is_some() { f64::INFINITY } else { 0.0 }),
+        flow_limit: m.flow_limit.unwrap_or(f64::INFINITY),
+        tear: m.tear.unwrap_or(f64::INFINITY),
     }
 }
 
@@ -201,6 +207,7 @@ impl Builder {
         let start = Start {
             position: vector(entry.position),
             rotation: rotation(entry.rotation),
+            stretch: vector(entry.stretch),
             velocity: vector(entry.velocity),
             spin: vector(entry.spin),
         };
@@ -240,6 +247,14 @@ impl Builder {
         body.start = start;
         body.pins = pins;
         body.loads = loads;
+        for term in &entry.without {
+            match term {
+                scene::Term::Centrifugal => body.terms.centrifugal = false,
+                scene::Term::Coriolis => body.terms.coriolis = false,
+                scene::Term::Transverse => body.terms.transverse = false,
+                scene::Term::Translational => body.terms.translational = false,
+            }
+        }
         body.newton = entry.solver.newton;
         body.solver = solve::Settings {
             method: match entry.solver.linear {
@@ -334,6 +349,14 @@ impl Builder {
             ),
             None => MaterialField::uniform(card),
         };
+        field.weights = m.weights.as_ref().map(|w| Weights {
+            zero: w.zero,
+            first: w.first,
+            shear: w.shear,
+            second: w.second,
+            mixed: w.mixed,
+            twist: w.twist,
+        });
         for (k, region) in m.region.iter().enumerate() {
             let nodes = self.select(format!("{path}.material.region[{k}].at"), &region.at, body);
             let count = body.positions().len();
@@ -343,6 +366,7 @@ impl Builder {
                 (region.thickness, &mut field.thickness),
                 (region.damping, &mut field.damping),
                 (region.k, &mut field.raw_k),
+                (region.weight, &mut field.weight_scale),
             ] {
                 if let Some(value) = value {
                     target.set(&nodes, value, count);
@@ -438,6 +462,10 @@ impl Builder {
                     "damping" if good => (card.damping, _) = (*number, uniform(&mut material.damping)),
                     "drag" if good => card.drag = *number,
                     "friction" if good => card.friction = *number,
+                    "yield" if good => card.yield_strain = *number,
+                    "flow" if good => card.flow = *number,
+                    "flow-limit" if *number > 0.0 => card.flow_limit = *number,
+                    "tear" if *number > 0.0 => card.tear = *number,
                     "poisson" if *number > -1.0 && *number < 0.5 => card.poisson = *number,
                     _ => {
                         let set = good
@@ -454,7 +482,7 @@ impl Builder {
                             });
                         if !set {
                             let message = format!("`{key}` = {number} cannot be set on this body");
-                            let keys = "use density, young, thickness, radius (above 0), poisson, damping, drag or friction; with raw constants also k, d, c, shear, bend";
+                            let keys = "use density, young, thickness, radius (above 0), poisson, damping, drag, friction, yield, flow, flow-limit or tear; with raw constants also k, d, c, shear, bend";
                             self.fault(path, message, keys);
                             return None;
                         }

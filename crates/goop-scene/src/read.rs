@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use crate::reader::{
     Fault, Faults, Inputs, Node, Origin, Place, Range, Reader, Source, Sources, Table, Warning, apply_set, gather,
-    number,
+    number, resolve,
 };
 use crate::scene::{Camera, Clip, Scene, Shape, Step, World};
 use event::Cast;
@@ -109,6 +109,7 @@ fn finish(
             faults.push(*fault);
         }
     }
+    faults.extend(resolve(&mut tree, &sources));
     let reader = Reader::new(&sources);
     let mut meshes = Inputs::new();
     let scene = Table::open(&reader, &tree, String::new(), keys::SCENE).map(|top| {

@@ -58,9 +58,13 @@ fn body(out: &mut Text, body: &Body) {
     out.maybe("elasticity", &body.elasticity.map(Word::word));
     out.maybe("coordinates", &body.coordinates.map(Word::word));
     out.maybe("integrator", &body.integrator.map(Word::word));
+    if !body.without.is_empty() {
+        out.line("without", &body.without.iter().map(|term| term.word()).collect::<Vec<_>>());
+    }
     out.line("position", &body.position);
     out.line("rotation", &body.rotation);
     out.line("scale", &body.scale);
+    out.line("stretch", &body.stretch);
     out.line("velocity", &body.velocity);
     out.line("spin", &body.spin);
     shape(out, &body.shape);
@@ -135,6 +139,19 @@ fn material(out: &mut Text, material: &Material) {
     out.line("damping", &material.damping);
     out.line("drag", &material.drag);
     out.line("friction", &material.friction);
+    out.maybe("yield", &material.r#yield);
+    out.maybe("flow", &material.flow);
+    out.maybe("flow-limit", &material.flow_limit);
+    out.maybe("tear", &material.tear);
+    if let Some(weights) = &material.weights {
+        out.header("[body.material.weights]");
+        out.line("zero", &weights.zero);
+        out.line("first", &weights.first);
+        out.line("shear", &weights.shear);
+        out.line("second", &weights.second);
+        out.line("mixed", &weights.mixed);
+        out.line("twist", &weights.twist);
+    }
     if let Some(raw) = &material.raw {
         out.header("[body.material.raw]");
         out.line("k", &raw.k);
@@ -153,6 +170,7 @@ fn material(out: &mut Text, material: &Material) {
         out.maybe("thickness", &region.thickness);
         out.maybe("damping", &region.damping);
         out.maybe("k", &region.k);
+        out.maybe("weight", &region.weight);
     }
 }
 

@@ -126,6 +126,8 @@ pub enum Elasticity {
     None,
     /// Metric and curvature tensors.
     Metric,
+    /// The same as GO prints it, failures included.
+    Published,
     /// Controlled-continuity spline of the displacement.
     Spline,
 }
@@ -164,6 +166,20 @@ pub enum Integrator {
     SemiImplicit,
 }
 
+/// Inertial terms of a body with a rigid frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Term {
+    /// μ ω×(ω×q)
+    Centrifugal,
+    /// 2 μ ω×ė
+    Coriolis,
+    /// μ ω̇×q
+    Transverse,
+    /// μ v̇
+    Translational,
+}
+
 /// `[[body]]`
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -173,21 +189,26 @@ pub struct Body {
     /// A published model; or leave it out and give the three axes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formulation: Option<Formulation>,
-    /// Axis 1.
+    /// Axis 1; beside a published model, instead of its own energy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elasticity: Option<Elasticity>,
     /// Axis 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coordinates: Option<Coordinates>,
-    /// Axis 3.
+    /// Axis 3; beside a published model, instead of its own integrator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub integrator: Option<Integrator>,
+    /// Inertial terms left out, to see what they do: only for framed coordinates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Term>,
     /// Where the shape's origin goes (m).
     pub position: Vector,
     /// Rotation about x, then y, then z (degrees).
     pub rotation: Vector,
     /// Factor per axis of the rest shape.
     pub scale: Vector,
+    /// Factor per axis by which it starts stretched: a drum's skin, a bow's string.
+    pub stretch: Vector,
     /// Initial velocity (m/s).
     pub velocity: Vector,
     /// Initial angular velocity about the centre of mass (rad/s).
@@ -267,9 +288,25 @@ pub struct Material {
     pub drag: f64,
     /// Coulomb friction against obstacles.
     pub friction: f64,
+    /// Strain taken without flowing; absent: any, or 0 if `flow` is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#yield: Option<f64>,
+    /// Rate at which strain beyond `yield` goes into the rest shape (1/s); absent: at once
+    /// if `yield` is given, else never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<f64>,
+    /// Strain of the rest shape at which flow ends; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_limit: Option<f64>,
+    /// Relative stretch at which a grid edge breaks; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tear: Option<f64>,
     /// The papers' raw constants, instead of young, poisson and damping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<Raw>,
+    /// The papers' weights of primal and hybrid energies, instead of young and poisson.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
     /// Parts of the body with other values; a later region wins.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub region: Vec<Region>,
@@ -297,6 +334,25 @@ pub struct Raw {
     pub bend: f64,
 }
 
+/// `[body.material.weights]`: the published weights per arc length, area or volume at
+/// rest. Over the papers' unit square with sides a_i, w_j = ŵ_j Πa_i / Πa_i^(2 j_i).
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Weights {
+    /// Hybrid: of the displacement itself. Default 0.
+    pub zero: f64,
+    /// Stretching along each axis: hybrid ŵ₁₀, ŵ₀₁, ŵ₀₀₁, primal w¹₁₁, w¹₂₂, w¹₃₃. Default 0.
+    pub first: Vector,
+    /// Primal: shear w¹₁₂, w¹₁₃, w¹₂₃. Default 0.
+    pub shear: Vector,
+    /// Bending along each axis: hybrid ŵ₂₀, ŵ₀₂, ŵ₀₀₂, primal w²₁₁, w²₂₂. Default 0.
+    pub second: Vector,
+    /// Mixed second derivatives 12, 13, 23: hybrid ŵ₁₁, primal w²₁₂. Default 0.
+    pub mixed: Vector,
+    /// Primal curves: torsion. Default 0.
+    pub twist: f64,
+}
+
 /// `[[body.material.region]]`
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -318,6 +374,9 @@ pub struct Region {
     /// Spring constant where `raw` is used (N/m).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f64>,
+    /// Factor of the weights where `weights` are used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
 }
 
 /// `[body.solver]`

@@ -205,11 +205,19 @@ pub struct Start {
     pub velocity: DVec3,
     /// Angular velocity about the centre of mass (rad/s).
     pub spin: DVec3,
+    /// Factors by which the rest shape is stretched, in its own axes, before it is let go.
+    pub stretch: DVec3,
 }
 
 impl Default for Start {
     fn default() -> Self {
-        Self { position: DVec3::ZERO, rotation: DQuat::IDENTITY, velocity: DVec3::ZERO, spin: DVec3::ZERO }
+        Self {
+            position: DVec3::ZERO,
+            rotation: DQuat::IDENTITY,
+            velocity: DVec3::ZERO,
+            spin: DVec3::ZERO,
+            stretch: DVec3::ONE,
+        }
     }
 }
 
@@ -318,7 +326,11 @@ impl Body {
 
     /// Where every node is at the start (m).
     pub fn start_positions(&self) -> Vec<DVec3> {
-        self.shape.rest_positions.iter().map(|&r| self.start.position + self.start.rotation * r).collect()
+        self.shape
+            .rest_positions
+            .iter()
+            .map(|&r| self.start.position + self.start.rotation * (r * self.start.stretch))
+            .collect()
     }
 
     /// Holds nodes where they start, exactly; set `start` before.

@@ -5,7 +5,7 @@ use super::topology::Topology;
 use super::{Names, keys, material, motion, selection, shape};
 use crate::axes::{AVAILABLE, available};
 use crate::reader::{Table, Value, Word};
-use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load, Pin, Shape, Vector};
+use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load, Pin, Shape, Term, Vector};
 
 /// A body, and whether its shape could be made out.
 pub struct ReadBody {
@@ -29,9 +29,11 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         elasticity,
         coordinates,
         integrator,
+        without: without(table),
         position: table.take_vec3("position", COORDINATE).unwrap_or_default(),
         rotation: table.take_vec3("rotation", ANGLE).unwrap_or_default(),
         scale: scale(table),
+        stretch: table.take_vec3("stretch", STRETCH).unwrap_or([1.0; 3]),
         velocity: table.take_vec3("velocity", SPEED).unwrap_or_default(),
         spin: table.take_vec3("spin", SPEED).unwrap_or_default(),
         shape: shape.unwrap_or(Shape::Line { size: 1.0, nodes: [2] }),
@@ -40,6 +42,13 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         pin: pins.iter().filter_map(|pin| self::pin(pin, grid.as_ref(), seconds)).collect(),
         load: loads.iter().filter_map(|load| self::load(load, grid.as_ref())).collect(),
     };
+    if let Some(entry) = table.get("without")
+        && body.axes().is_some_and(|axes| axes.coordinates != Coordinates::Framed)
+    {
+        let message =
+            format!("`{}` names inertial terms, which only a body with a rigid frame has", table.at("without"));
+        table.reader.fault(entry.span, &table.at("without"), message, "remove it, or use formulation = \"hybrid\"");
+    }
     if let Some(axes) = body.axes()
         && axes.not_yet().is_none()
         && let Some(refusal) = axes.refusal()
@@ -52,7 +61,16 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
 
 type Words = (Option<Formulation>, Option<Elasticity>, Option<Coordinates>, Option<Integrator>);
 
-/// A published model, perhaps with another integrator; or all three axes.
+/// Inertial terms that are left out.
+fn without(table: &Table<'_>) -> Vec<Term> {
+    let Some(entry) = table.get("without") else { return Vec::new() };
+    let (path, key) = (table.at("without"), table.key("without"));
+    let Some(items) = table.reader.list(&entry.node, &path, key, None) else { return Vec::new() };
+    let word = |(index, item)| table.reader.word::<Term>(item, &format!("{path}[{index}]"), key);
+    items.iter().enumerate().filter_map(word).collect()
+}
+
+/// A published model, perhaps with another energy or integrator; or all three axes.
 fn axes(table: &Table<'_>) -> Words {
     let formulation = table.take_word::<Formulation>("formulation");
     let elasticity = table.take_word::<Elasticity>("elasticity");
@@ -61,27 +79,16 @@ fn axes(table: &Table<'_>) -> Words {
     if let Some(formulation) = formulation {
         usable(table, "formulation", formulation);
     }
-    let later = |name: &str, word: &str| {
-        let message = format!("\"{word}\" is not available yet");
-        table.fault(name, message, format!("published models that run: {}", available()));
-    };
-    if let Some(word @ (Elasticity::Metric | Elasticity::Spline)) = elasticity {
-        later("elasticity", word.word());
-    }
-    if let Some(word @ (Coordinates::Framed | Coordinates::Reduced)) = coordinates {
-        later("coordinates", word.word());
-    }
-    if let Some(word @ Integrator::SemiImplicit) = integrator {
-        later("integrator", word.word());
+    if let Some(word @ Coordinates::Reduced) = coordinates {
+        let message = format!("\"{}\" is not available yet", word.word());
+        table.fault("coordinates", message, format!("published models that run: {}", available()));
     }
     if table.get("formulation").is_some() {
-        for name in ["elasticity", "coordinates"] {
-            if table.get(name).is_some() {
-                let message = format!("`{name}` stands beside `formulation`, which already says it");
-                table.fault(name, message, "keep `formulation`, or remove it and give all three axes");
-            }
+        if table.get("coordinates").is_some() {
+            let message = "`coordinates` stands beside `formulation`, which already says it";
+            table.fault("coordinates", message, "keep `formulation`, or remove it and give all three axes");
         }
-        return (formulation, None, None, integrator);
+        return (formulation, elasticity, None, integrator);
     }
     let three = ["elasticity", "coordinates", "integrator"];
     let missing: Vec<&str> = three.into_iter().filter(|name| table.get(name).is_none()).collect();

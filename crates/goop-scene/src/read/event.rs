@@ -109,7 +109,7 @@ fn edit(event: &Table<'_>, name: &str, cast: &Cast<'_>) -> Option<Edit> {
 }
 
 /// Parameters of a material card, with their ranges.
-const CARD: [(&str, Range); 8] = [
+const CARD: [(&str, Range); 12] = [
     ("density", DENSITY),
     ("young", YOUNG),
     ("poisson", POISSON),
@@ -118,6 +118,10 @@ const CARD: [(&str, Range); 8] = [
     ("damping", DAMPING),
     ("drag", DRAG),
     ("friction", FRICTION),
+    ("yield", STRAIN),
+    ("flow", RATE),
+    ("flow-limit", STRAIN_LIMIT),
+    ("tear", STRAIN_LIMIT),
 ];
 /// Parameters of raw constants.
 const RAW: [(&str, Range); 5] =

@@ -6,6 +6,7 @@ use crate::reader::{Key, key, need};
 pub static SCENE: &[Key] = &[
     need("format", "format = 1", "version of this file format"),
     key("title", "title = \"A sheet over a torus\"", "one line for listings"),
+    key("parameters", "[parameters]", "numbers that formulas such as \"= 2 * length\" may use"),
     key("world", "[world]", "what surrounds the bodies"),
     key("clip", "[clip]", "length and frame rate"),
     key("step", "[step]", "how time is cut into steps"),
@@ -44,9 +45,11 @@ pub static BODY: &[Key] = &[
     key("elasticity", "elasticity = \"springs\"", "the energy of a shape"),
     key("coordinates", "coordinates = \"nodal\"", "what the unknowns are"),
     key("integrator", "integrator = \"backward-euler\"", "how time advances"),
+    key("without", "without = [\"coriolis\"]", "inertial terms left out beside a rigid frame"),
     key("position", "position = [0.0, 1.0, 0.0]", "where the shape's origin goes (m)"),
     key("rotation", "rotation = [0.0, 45.0, 0.0]", "rotation about x, then y, then z (degrees)"),
     key("scale", "scale = [1.0, 1.0, 1.0]", "factor per axis of the rest shape, not nought; one number for all"),
+    key("stretch", "stretch = [1.01, 1.0, 1.01]", "factor per axis by which it starts stretched"),
     key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
@@ -132,6 +135,11 @@ pub static MATERIAL: &[Key] = &[
     key("damping", "damping = 0.05", "damping ratio of the lowest stretching mode, 0 to 10"),
     key("drag", "drag = 0.1", "drag of the surrounding medium per mass (1/s)"),
     key("friction", "friction = 0.4", "Coulomb friction against obstacles"),
+    key("yield", "yield = 0.02", "strain taken without flowing; 0 flows under any"),
+    key("flow", "flow = 2.0", "rate at which strain beyond the yield strain stays (1/s); without it, at once"),
+    key("flow-limit", "flow-limit = 0.5", "strain of the rest shape at which flow ends"),
+    key("tear", "tear = 0.3", "relative stretch at which an edge of the grid breaks"),
+    key("weights", "[body.material.weights]", "published weights instead of young and poisson"),
     key("raw", "[body.material.raw]", "a paper's constants instead of young, poisson and damping"),
     key("region", "[[body.material.region]]", "parts of the body with other values"),
 ];
@@ -147,6 +155,16 @@ pub static RAW: &[Key] = &[
     key("bend", "bend = 10.0", "bend stencil (N/m)"),
 ];
 
+/// `[body.material.weights]`
+pub static WEIGHTS: &[Key] = &[
+    key("zero", "zero = 0.0", "of the displacement itself (hybrid)"),
+    key("first", "first = [100.0, 100.0, 0.0]", "stretching along each axis"),
+    key("shear", "shear = [50.0, 0.0, 0.0]", "shear 12, 13, 23 (primal)"),
+    key("second", "second = [0.1, 0.1, 0.0]", "bending along each axis"),
+    key("mixed", "mixed = [0.1, 0.0, 0.0]", "mixed second derivatives 12, 13, 23"),
+    key("twist", "twist = 0.01", "torsion of a curve (primal)"),
+];
+
 /// `[[body.material.region]]`
 pub static REGION: &[Key] = &[
     need("at", "at = { uv = [[0.0, 0.0], [0.5, 1.0]] }", "which nodes"),
@@ -155,6 +173,7 @@ pub static REGION: &[Key] = &[
     key("thickness", "thickness = 0.001", "thickness of surfaces (m)"),
     key("damping", "damping = 0.05", "damping ratio, 0 to 10"),
     key("k", "k = 100.0", "spring constant beside [body.material.raw] (N/m)"),
+    key("weight", "weight = 2.0", "factor of [body.material.weights]"),
 ];
 
 /// `[body.solver]`

@@ -5,7 +5,7 @@ use super::topology::Topology;
 use super::{keys, selection};
 use crate::presets::{GENERIC, preset, presets};
 use crate::reader::{Range, Table, Value, suggestion};
-use crate::scene::{Linear, Material, Raw, Region, Solver};
+use crate::scene::{Linear, Material, Raw, Region, Solver, Weights};
 
 /// Reads the card: preset first, then the keys over it.
 pub fn material(body: &Table<'_>, grid: Option<&Topology>) -> Material {
@@ -30,6 +30,11 @@ pub fn material(body: &Table<'_>, grid: Option<&Topology>) -> Material {
         }
     }
     let has_raw = table.get("raw").is_some();
+    let weights = table.take_table("weights", keys::WEIGHTS).map(|table| self::weights(&table));
+    if table.get("flow-limit").is_some() && table.get("yield").is_none() && table.get("flow").is_none() {
+        let message = format!("`{}` has no effect on a material that does not flow", table.at("flow-limit"));
+        table.reader.warn(table.span_of("flow-limit"), &table.at("flow-limit"), message, "give `yield` or `flow`");
+    }
     let regions = table.tables("region", keys::REGION);
     Material {
         preset: name,
@@ -41,8 +46,13 @@ pub fn material(body: &Table<'_>, grid: Option<&Topology>) -> Material {
         damping: table.take_f64("damping", DAMPING).unwrap_or(card.damping),
         drag: table.take_f64("drag", DRAG).unwrap_or(card.drag),
         friction: table.take_f64("friction", FRICTION).unwrap_or(card.friction),
+        r#yield: table.take_f64("yield", STRAIN),
+        flow: table.take_f64("flow", RATE),
+        flow_limit: table.take_f64("flow-limit", STRAIN_LIMIT),
+        tear: table.take_f64("tear", STRAIN_LIMIT),
         raw,
-        region: regions.iter().filter_map(|table| region(table, grid, has_raw)).collect(),
+        region: regions.iter().filter_map(|table| region(table, grid, [has_raw, weights.is_some()])).collect(),
+        weights,
     }
 }
 
@@ -60,6 +70,17 @@ fn raw(material: &Table<'_>, grid: Option<&Topology>) -> Option<Raw> {
         bend: table.take_f64("bend", CONSTANT).unwrap_or(0.0),
     };
     Some(raw)
+}
+
+fn weights(table: &Table<'_>) -> Weights {
+    Weights {
+        zero: table.take_f64("zero", CONSTANT).unwrap_or(0.0),
+        first: table.take_vec3("first", CONSTANT).unwrap_or_default(),
+        shear: table.take_vec3("shear", CONSTANT).unwrap_or_default(),
+        second: table.take_vec3("second", CONSTANT).unwrap_or_default(),
+        mixed: table.take_vec3("mixed", CONSTANT).unwrap_or_default(),
+        twist: table.take_f64("twist", CONSTANT).unwrap_or(0.0),
+    }
 }
 
 /// `rest`: one length for all directions, or one per axis; a mesh has one.
@@ -82,7 +103,7 @@ fn rest(table: &Table<'_>, grid: Option<&Topology>) -> Option<Vec<f64>> {
     lengths.into_iter().collect()
 }
 
-fn region(table: &Table<'_>, grid: Option<&Topology>, raw: bool) -> Option<Region> {
+fn region(table: &Table<'_>, grid: Option<&Topology>, [raw, weights]: [bool; 2]) -> Option<Region> {
     let at = selection::needed(table, "at", grid);
     let density = table.take_f64("density", DENSITY);
     let young = table.take_f64("young", YOUNG);
@@ -93,11 +114,16 @@ fn region(table: &Table<'_>, grid: Option<&Topology>, raw: bool) -> Option<Regio
         let message = format!("`{}` is a raw constant, and the material has none", table.at("k"));
         table.fault("k", message, "give `young` here, or the whole body [body.material.raw]");
     }
-    if ["density", "young", "thickness", "damping", "k"].iter().all(|name| table.get(name).is_none()) {
-        let message = format!("`{}` changes nothing", table.path);
-        table.reader.warn(table.span, &table.path, message, "give density, young, thickness, damping or k");
+    let weight = table.take_f64("weight", CONSTANT);
+    if weight.is_some() && !weights {
+        let message = format!("`{}` is a factor of weights, and the material has none", table.at("weight"));
+        table.fault("weight", message, "give `young` here, or the whole body [body.material.weights]");
     }
-    Some(Region { at: at?, density, young, thickness, damping, k })
+    if ["density", "young", "thickness", "damping", "k", "weight"].iter().all(|name| table.get(name).is_none()) {
+        let message = format!("`{}` changes nothing", table.path);
+        table.reader.warn(table.span, &table.path, message, "give density, young, thickness, damping, k or weight");
+    }
+    Some(Region { at: at?, density, young, thickness, damping, k, weight })
 }
 
 /// Reads `[body.solver]`.

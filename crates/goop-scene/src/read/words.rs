@@ -1,7 +1,7 @@
 //! The words of a scene file.
 
 use crate::reader::Word;
-use crate::scene::{Coordinates, Elasticity, Formulation, Integrator, Linear, Plane, Side};
+use crate::scene::{Coordinates, Elasticity, Formulation, Integrator, Linear, Plane, Side, Term};
 
 macro_rules! words {
     ($type:ident { $($word:literal => $choice:ident),* $(,)? }) => {
@@ -21,7 +21,8 @@ words!(Formulation {
     "implicit" => Implicit,
     "rigid" => Rigid,
 });
-words!(Elasticity { "springs" => Springs, "none" => None, "metric" => Metric, "spline" => Spline });
+words!(Elasticity { "springs" => Springs, "none" => None, "metric" => Metric, "published" => Published, "spline" => Spline });
+words!(Term { "centrifugal" => Centrifugal, "coriolis" => Coriolis, "transverse" => Transverse, "translational" => Translational });
 words!(Coordinates { "nodal" => Nodal, "rigid" => Rigid, "framed" => Framed, "reduced" => Reduced });
 words!(Integrator {
     "explicit-diagonal" => ExplicitDiagonal,

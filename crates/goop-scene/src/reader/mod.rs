@@ -1,10 +1,11 @@
 //! Text with places: the part of reading that knows nothing about scenes.
 //!
 //! ```text
-//! text ─tree▶ Node with spans ─include, set▶ one tree ─Table▶ values, faults
+//! text ─tree▶ Node with spans ─include, set, formula▶ one tree ─Table▶ values, faults
 //! ```
 
 mod fault;
+mod formula;
 mod include;
 mod key;
 mod locate;
@@ -16,6 +17,7 @@ mod tree;
 mod words;
 
 pub use fault::{Fault, Faults, Place, Warning};
+pub use formula::resolve;
 pub use key::{Key, key, need};
 pub use locate::Origin;
 pub use range::{Range, number};

@@ -55,6 +55,9 @@ impl<'a> Reader<'a> {
     }
 
     fn wrong_type(&self, node: &Node, path: &str, key: &Key, wanted: &str) {
+        if matches!(node.value, Value::Faulty) {
+            return;
+        }
         self.fault(node.span, path, format!("`{path}` must be {wanted}, found {}", node.kind()), key.hint());
     }
 

@@ -140,23 +140,63 @@ fn material(shape: &Shape) -> impl Strategy<Value = Material> + use<> {
     let raw = (positive(), 0.0..1e3f64, positive(), option::of(vec(length(), axes)), 0.0..1e9f64).prop_map(
         |(k, d, node_mass, rest, shear)| Raw { k, d, c: d / 3.0, node_mass: node_mass / 1e3, rest, shear, bend: d },
     );
+    let weights = (0.0..1e9f64, [0.0..1e9f64, 0.0..1.0f64, 0.0..1e-3f64]).prop_map(|(zero, first)| Weights {
+        zero,
+        first,
+        shear: first,
+        second: first,
+        mixed: first,
+        twist: zero,
+    });
     let region = (selection(shape), option::of(1.0..1e9f64), option::of(positive()), option::of(0.0..10.0f64));
     let regions = vec(region, 0..3);
     (
         option::of(select(names)),
         (1e-9..1e9f64, positive(), -0.99..0.49f64, length(), length()),
         (0.0..10.0f64, 0.0..1e6f64, 0.0..100.0f64),
-        option::of(raw),
+        (option::of(raw), option::of(weights)),
+        (option::of(0.0..1e3f64), option::of(1e-3..1e3f64)),
         regions,
     )
         .prop_map(
-            |(preset, (density, young, poisson, thickness, radius), (damping, drag, friction), raw, list)| {
+            |(
+                preset,
+                (density, young, poisson, thickness, radius),
+                (damping, drag, friction),
+                (raw, weights),
+                (strain, limit),
+                list,
+            )| {
                 let k = raw.as_ref().map(|raw| raw.k);
-                let region =
-                    |(at, density, young, damping)| Region { at, density, young, thickness: young, damping, k };
+                let region = |(at, density, young, damping)| Region {
+                    at,
+                    density,
+                    young,
+                    thickness: young,
+                    damping,
+                    k,
+                    weight: weights.as_ref().and(density),
+                };
                 let mut region: Vec<Region> = list.into_iter().map(region).collect();
                 region.iter_mut().for_each(|region| region.thickness = region.thickness.map(|_| 0.1));
-                Material { preset, density, young, poisson, thickness, radius, damping, drag, friction, raw, region }
+                Material {
+                    preset,
+                    density,
+                    young,
+                    poisson,
+                    thickness,
+                    radius,
+                    damping,
+                    drag,
+                    friction,
+                    r#yield: strain,
+                    flow: limit,
+                    flow_limit: limit,
+                    tear: limit,
+                    raw,
+                    weights,
+                    region,
+                }
             },
         )
 }
@@ -176,6 +216,18 @@ fn axes() -> impl Strategy<Value = Words> {
         Just((None, Some(Elasticity::None), Some(Coordinates::Rigid), Some(Integrator::Momentum))),
         (select(vec![Formulation::Spring, Formulation::MassSpring, Formulation::Implicit]), option::of(nodal.clone()))
             .prop_map(|(formulation, integrator)| (Some(formulation), None, None, integrator)),
+        select(vec![None, Some(Elasticity::Metric), Some(Elasticity::Springs)]).prop_map(|elasticity| (
+            Some(Formulation::Hybrid),
+            elasticity,
+            None,
+            None
+        )),
+        select(vec![None, Some(Elasticity::Published)]).prop_map(|elasticity| (
+            Some(Formulation::Primal),
+            elasticity,
+            None,
+            None
+        )),
         nodal.prop_map(|integrator| (None, Some(Elasticity::Springs), Some(Coordinates::Nodal), Some(integrator))),
     ]
 }
@@ -214,15 +266,19 @@ fn body() -> impl Strategy<Value = Body> {
                 |(axes, (position, rotation, scale, velocity, spin), material, solver, pin, load, shape)| {
                     let (formulation, elasticity, coordinates, integrator) = axes;
                     let name = String::new();
+                    let without =
+                        if formulation == Some(Formulation::Hybrid) { vec![Term::Coriolis] } else { Vec::new() };
                     Body {
                         name,
                         formulation,
                         elasticity,
                         coordinates,
                         integrator,
+                        without,
                         position,
                         rotation,
                         scale,
+                        stretch: scale.map(f64::abs),
                         velocity,
                         spin,
                         shape,
