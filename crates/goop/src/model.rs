@@ -6,7 +6,7 @@ use crate::animate::{Course, Motion};
 use crate::contact::Obstacle;
 use crate::elastic::{Elasticity, lattice};
 use crate::material::MaterialField;
-use crate::shape::{Dimension, Shape};
+use crate::shape::{Dimension, Shape, Unwelded};
 use crate::solve;
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -451,5 +451,19 @@ impl Default for Model {
             events: Vec::new(),
             step: StepSettings::default(),
         }
+    }
+}
+
+impl Model {
+    /// The drawn mesh of a body that may tear, by its material or by one that an event
+    /// gives it: it is the same from the first frame to the last.
+    pub fn unwelded(&self, body: usize) -> Option<Unwelded> {
+        let own = &self.bodies[body];
+        let events = || self.events.iter().map(|event| &event.1);
+        let tears = own.material.card.tears()
+            || events().any(|e| matches!(e, Edit::Material { body: b, material } if *b == body && material.card.tears()));
+        let gives = own.axes.elasticity != ElasticityKind::None
+            || events().any(|e| matches!(e, Edit::Axes { body: b, .. } if *b == body));
+        if tears && gives { Unwelded::new(&own.shape) } else { None }
     }
 }

@@ -12,6 +12,7 @@ use crate::elastic::Flow;
 use crate::frame::{BodyFrame, Frame};
 use crate::ledger::{Ledger, Row};
 use crate::model::{Coordinates, Edit, Model, Pin};
+use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
 use std::sync::Arc;
@@ -110,6 +111,8 @@ pub struct World {
     after_poses: Vec<Pose>,
     /// Largest relative residual of any solve so far.
     worst_residual: f64,
+    /// What is drawn of bodies that may tear.
+    drawn: Vec<Option<Unwelded>>,
 }
 
 impl World {
@@ -135,6 +138,7 @@ impl World {
             before_poses: poses.clone(),
             after_poses: poses,
             worst_residual: 0.0,
+            drawn: (0..model.bodies.len()).map(|b| model.unwelded(b)).collect(),
             model,
         };
         world.open_account();
@@ -555,6 +559,8 @@ impl World {
             if let Some(elastic) = &body.elastic {
                 elastic.stretch(&to.memory, &positions, &mut stretch);
             }
+            let edges = body.elastic.as_ref().map_or(&[][..], |e| e.edges(&to.memory));
+            let drawn = self.drawn[b].as_ref().map(|drawn| drawn.place(&positions, edges));
             let pins = body.pins.iter().filter(|p| p.stiffness.is_none());
             let mass = body.mass();
             frame.bodies.push(BodyFrame {
@@ -563,6 +569,7 @@ impl World {
                 stretch,
                 topology_version: to.topology_version,
                 row,
+                drawn: drawn.map(|list| list.iter().map(|p| p.as_vec3().to_array()).collect()),
                 positions: positions.iter().map(|p| p.as_vec3().to_array()).collect(),
                 velocities: velocities.iter().map(|v| v.as_vec3().to_array()).collect(),
             });

@@ -15,8 +15,10 @@ mod mesh;
 mod select;
 mod solid;
 mod surface;
+mod unwelded;
 
 pub use grid::Grid;
+pub use unwelded::Unwelded;
 
 use glam::DVec3;
 use std::collections::BTreeMap;
