@@ -461,7 +461,8 @@ impl Model {
         let own = &self.bodies[body];
         let events = || self.events.iter().map(|event| &event.1);
         let tears = own.material.card.tears()
-            || events().any(|e| matches!(e, Edit::Material { body: b, material } if *b == body && material.card.tears()));
+            || events()
+                .any(|e| matches!(e, Edit::Material { body: b, material } if *b == body && material.card.tears()));
         let gives = own.axes.elasticity != ElasticityKind::None
             || events().any(|e| matches!(e, Edit::Axes { body: b, .. } if *b == body));
         if tears && gives { Unwelded::new(&own.shape) } else { None }

@@ -42,7 +42,10 @@ pub struct Unwelded {
 enum Vertex {
     Node(u32),
     /// The copy that a corner has of the middle of a part.
-    Middle { part: u32, corner: u8 },
+    Middle {
+        part: u32,
+        corner: u8,
+    },
 }
 
 /// An edge, a face or a cell of the grid.
@@ -142,7 +145,9 @@ impl Unwelded {
     fn carriers(&self, x: &[DVec3], edges: &[f64]) -> BTreeMap<u32, DMat3> {
         let mut fits: BTreeMap<u32, [Fit; 2]> = BTreeMap::new();
         for part in self.parts.iter().filter(|p| p.is_torn(edges)) {
-            part.nodes[..part.corners()].iter().for_each(|&i| drop(fits.entry(i).or_default()));
+            for &node in &part.nodes[..part.corners()] {
+                fits.entry(node).or_default();
+            }
         }
         for (&[a, b], &holds) in self.edges.iter().zip(edges) {
             for (own, other) in [(a, b), (b, a)] {
@@ -163,8 +168,8 @@ impl Unwelded {
 /// Edges at a node: directions at rest and now.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fit {
-    /// Σ now ⊗ rest, of unit vectors.
-    product: DMat3,
+    /// Columns of Σ now ⊗ rest, of unit vectors.
+    product: [DVec3; 3],
     stretch: f64,
     count: u32,
     /// The first direction at rest and now.
@@ -176,7 +181,7 @@ struct Fit {
 impl Fit {
     fn add(&mut self, rest: DVec3, now: DVec3) {
         let (Some(r), Some(n)) = (rest.try_normalize(), now.try_normalize()) else { return };
-        self.product += DMat3::from_cols(n * r.x, n * r.y, n * r.z);
+        (0..3).for_each(|c| self.product[c] += n * r[c]);
         self.stretch += now.length() / rest.length();
         match self.count {
             0 => self.first = [r, n],
@@ -194,11 +199,10 @@ impl Fit {
     }
 }
 
-/// The rotation R that makes R · m largest: the top eigenvector of Horn's matrix, by
+/// The rotation R that makes Σ now · R rest largest: the top eigenvector of Horn's matrix, by
 /// Jacobi rotations. Unlike a polar factor it is there for plane sets of vectors too.
-fn nearest_rotation(m: DMat3) -> DQuat {
-    // Rows: directions now; columns: directions at rest.
-    let s = |rest: usize, now: usize| m.col(rest)[now];
+fn nearest_rotation(columns: [DVec3; 3]) -> DQuat {
+    let s = |rest: usize, now: usize| columns[rest][now];
     let (xx, yy, zz) = (s(0, 0), s(1, 1), s(2, 2));
     let mut a = [[0.0; 4]; 4];
     a[0] = [xx + yy + zz, s(1, 2) - s(2, 1), s(2, 0) - s(0, 2), s(0, 1) - s(1, 0)];
@@ -295,7 +299,9 @@ impl<'a> Maker<'a> {
         let (span, mut nodes, mut middle) = (axes.len(), [0; 8], DVec3::ZERO);
         for (corner, node) in nodes.iter_mut().enumerate() {
             let mut at = point;
-            axes.iter().enumerate().for_each(|(a, &axis)| at[axis] = (at[axis] + (corner >> a & 1)) % grid.counts[axis]);
+            axes.iter()
+                .enumerate()
+                .for_each(|(a, &axis)| at[axis] = (at[axis] + (corner >> a & 1)) % grid.counts[axis]);
             *node = grid.node[grid.index(at[0], at[1], at[2])];
         }
         for axis in 0..3 {
