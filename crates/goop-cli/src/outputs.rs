@@ -2,7 +2,7 @@
 
 use crate::args::Format;
 use anyhow::Result;
-use goop::Model;
+use goop::{Model, Shape};
 use goop_output::{BodyMesh, Cache, CacheBody, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
 use std::path::Path;
 
@@ -28,8 +28,7 @@ pub fn open(
             None => Probes::create(folder, &names)?,
         }));
     }
-    let bodies =
-        model.bodies.iter().map(|b| CacheBody::of_nodes(RestMesh::of_shape(&b.name, &b.shape, b.material.card.radius)));
+    let bodies = (0..model.bodies.len()).map(|b| cached(model, b));
     let (bodies, k) = (bodies.collect(), sinks.len());
     sinks.push(Box::new(match mark(k) {
         Some(frames) => Cache::resume(folder, bodies, fps, first_frame, frames as usize)?,
@@ -43,12 +42,23 @@ pub fn open(
     Ok(sinks)
 }
 
+/// What the cache draws of a body.
+fn cached(model: &Model, b: usize) -> CacheBody {
+    let body = &model.bodies[b];
+    let rest = |shape: &Shape| RestMesh::of_shape(&body.name, shape, body.material.card.radius);
+    match model.unwelded(b) {
+        Some(drawn) => CacheBody { rest: rest(&drawn.mesh), nodes: Some(drawn.nodes), node_count: body.len() },
+        None => CacheBody::of_nodes(rest(&body.shape)),
+    }
+}
+
 fn meshes(model: &Model) -> Vec<BodyMesh> {
-    (model.bodies.iter())
-        .map(|b| BodyMesh {
-            name: b.name.clone(),
-            triangles: b.shape.triangles.clone(),
-            segments: b.shape.segments.clone(),
+    (model.bodies.iter().enumerate())
+        .map(|(b, body)| {
+            let drawn = model.unwelded(b);
+            let shape = drawn.as_ref().map_or(&*body.shape, |d| &d.mesh);
+            let (triangles, segments) = (shape.triangles.clone(), shape.segments.clone());
+            BodyMesh { name: body.name.clone(), triangles, segments, nodes: drawn.map(|d| d.nodes) }
         })
         .collect()
 }

@@ -20,6 +20,8 @@ pub struct BodyMesh {
     pub triangles: Vec<[u32; 3]>,
     /// Segments between its nodes, for curves.
     pub segments: Vec<[u32; 2]>,
+    /// Of a body that may tear: node of every drawn vertex, between which triangles and segments are.
+    pub nodes: Option<Vec<u32>>,
 }
 
 /// Folders and meshes of all bodies; the formats add how one file is filled.
@@ -60,6 +62,8 @@ impl Sequence {
     ) -> Result<(), OutputError> {
         expect_count(frame, "bodies", self.bodies.len(), frame.bodies.len())?;
         for (body, state) in self.bodies.iter().zip(&frame.bodies) {
+            let unwelded = body.unwelded(frame, state)?;
+            let state = unwelded.as_ref().unwrap_or(state);
             body.check(frame, state)?;
             let name = format!("{}.{:04}.{}", body.file_name, frame.index, self.ending);
             whole::write_with(&body.folder.join(name), |out| fill(out, &body.mesh, state))?;
@@ -69,6 +73,22 @@ impl Sequence {
 }
 
 impl SequenceBody {
+    /// The frame of a body that may tear, with its drawn vertices in the place of nodes.
+    fn unwelded(&self, frame: &Frame, state: &BodyFrame) -> Result<Option<BodyFrame>, OutputError> {
+        let (Some(nodes), Some(drawn)) = (&self.mesh.nodes, &state.drawn) else { return Ok(None) };
+        expect_count(frame, "drawn vertices", nodes.len(), drawn.len())?;
+        if let Some(&index) = nodes.iter().find(|&&n| n as usize >= state.velocities.len().min(state.stretch.len())) {
+            let nodes = state.velocities.len();
+            return Err(OutputError::NodeOutOfRange { body: self.mesh.name.clone(), index, nodes });
+        }
+        Ok(Some(BodyFrame {
+            positions: drawn.clone(),
+            velocities: nodes.iter().map(|&n| state.velocities[n as usize]).collect(),
+            stretch: nodes.iter().map(|&n| state.stretch[n as usize]).collect(),
+            ..BodyFrame::default()
+        }))
+    }
+
     fn check(&self, frame: &Frame, state: &BodyFrame) -> Result<(), OutputError> {
         let nodes = state.positions.len();
         expect_count(frame, "node velocities", nodes, state.velocities.len())?;

@@ -23,8 +23,8 @@ fn frame(index: usize) -> Frame {
 
 fn meshes() -> Vec<BodyMesh> {
     vec![
-        BodyMesh { name: "a sheet".into(), triangles: vec![[0, 1, 2], [2, 1, 3]], segments: vec![] },
-        BodyMesh { name: "rope".into(), triangles: vec![], segments: vec![[0, 1], [1, 2]] },
+        BodyMesh { name: "a sheet".into(), triangles: vec![[0, 1, 2], [2, 1, 3]], segments: vec![], nodes: None },
+        BodyMesh { name: "rope".into(), triangles: vec![], segments: vec![[0, 1], [1, 2]], nodes: None },
     ]
 }
 
