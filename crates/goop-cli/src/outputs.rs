@@ -4,7 +4,11 @@ use crate::args::Format;
 use anyhow::Result;
 use goop::{Model, Shape};
 use goop_output::{BodyMesh, Cache, CacheBody, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
+use goop_scene::saved::SavedShape;
 use std::path::Path;
+
+/// How the bodies of a run are joined, in its folder.
+pub const SHAPES: &str = "rest/shapes.json";
 
 /// Opens every output of a run; with the marks of a checkpoint, where it stopped.
 pub fn open(
@@ -34,6 +38,8 @@ pub fn open(
         Some(frames) => Cache::resume(folder, bodies, fps, first_frame, frames as usize)?,
         None => Cache::create(folder, bodies, fps, first_frame)?,
     }));
+    let shapes: Vec<SavedShape> = model.bodies.iter().map(|b| SavedShape::of(&b.name, &b.shape)).collect();
+    goop_output::whole::write(&folder.join(SHAPES), &serde_json::to_vec(&shapes)?)?;
     match format {
         Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(model))?)),
         Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(model))?)),

@@ -29,7 +29,7 @@ pub mod stats;
 pub mod table;
 pub mod whole;
 
-pub use cache::{Cache, CacheBody, CacheReader, Material, RestMesh};
+pub use cache::{Cache, CacheBody, CacheReader, CachedBody, Material, RestMesh};
 pub use compare::{Comparison, RunTrace, render};
 pub use error::OutputError;
 pub use export::{Format, Report, export};

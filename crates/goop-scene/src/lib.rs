@@ -11,6 +11,7 @@ pub mod presets;
 pub mod read;
 pub mod reader;
 mod save;
+pub mod saved;
 pub mod scene;
 pub mod schema;
 pub mod select;

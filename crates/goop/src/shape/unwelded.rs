@@ -393,15 +393,7 @@ impl<'a> Maker<'a> {
     }
 
     fn surface(&mut self) {
-        // Which way round the shape's own triangles go: the first is one of the first cell's.
-        let first = self.grid.cells().next().unwrap_or_default();
-        let plain = [[0, 1, 3], [0, 3, 2]].map(|t| t.map(|c: usize| first[c]));
-        let plain = plain.into_iter().find(|[a, b, c]| a != b && b != c && c != a);
-        let turns = |t: [u32; 3]| [t, [t[1], t[2], t[0]], [t[2], t[0], t[1]]];
-        let flip = match (plain, self.shape.triangles.first()) {
-            (Some(plain), Some(own)) => !turns(plain).contains(own),
-            _ => false,
-        };
+        let flip = self.shape.faces_down();
         for cell in self.points(0b11) {
             (0..4).for_each(|corner| self.quarter(cell, corner, 0, [0, 1], flip));
         }
