@@ -145,7 +145,7 @@ mod tests {
         };
         assert!(make(&|g, _| g.counts = [9, 1, 0]).contains("too small"));
         assert!(make(&|g, _| g.counts = [usize::MAX, 3, 1]).contains("too many"));
-        assert!(make(&|g, _| drop(g.node.pop())).contains("8 entries for 9 points"));
+        assert!(make(&|g, _| g.node.truncate(8)).contains("8 entries for 9 points"));
         assert!(make(&|g, _| g.node[3] = 9).contains("names node 9"));
         assert!(make(&|g, _| g.node[3] = 2).contains("no point of it is node 3"));
         assert!(make(&|g, _| g.periodic[2] = true).contains("closes on itself"));
