@@ -38,6 +38,8 @@ pub enum Command {
     Schema,
     /// Run one scene under several formulations or integrators and compare them on a page
     Compare(Compare),
+    /// Compute what is known from theory and measurement, and hold it against the known values
+    Validate(Validate),
 }
 
 /// Which scene, and changes to it.
@@ -101,6 +103,26 @@ pub struct Check {
     #[arg(long)]
     pub json: bool,
     /// Only what is wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `goop validate`
+#[derive(Debug, clap::Args)]
+pub struct Validate {
+    /// Only rows whose name has this in it, such as "plate"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Weight over stiffness of the heavy cantilever; may be given several times [default: 1, 10, 100]
+    #[arg(long, value_name = "NUMBER")]
+    pub gamma: Vec<f64>,
+    /// The page to write [default: out/validate.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// End with one JSON object on one line
+    #[arg(long)]
+    pub json: bool,
+    /// No table in the terminal
     #[arg(short, long)]
     pub quiet: bool,
 }

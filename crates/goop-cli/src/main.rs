@@ -14,6 +14,7 @@ mod run;
 mod scenes;
 mod summary;
 mod units;
+mod validate;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         Some(Command::Render(render)) => render::render(&render),
         Some(Command::Schema) => scenes::schema(),
         Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::Validate(args)) => validate::validate(&args),
     };
     match outcome {
         Ok(end) => end.into(),

@@ -2,9 +2,10 @@
 
 use crate::args::Format;
 use anyhow::Result;
-use goop::{Model, Shape};
-use goop_output::{BodyMesh, Cache, CacheBody, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
+use goop::model::Body;
+use goop_output::{BodyMesh, Cache, CacheBody, Material, ObjSequence, PlySequence, Probes, RestMesh, Sink, Stats};
 use goop_scene::saved::SavedShape;
+use goop_scene::{Built, Skin};
 use std::path::Path;
 
 /// How the bodies of a run are joined, in its folder.
@@ -13,12 +14,13 @@ pub const SHAPES: &str = "rest/shapes.json";
 /// Opens every output of a run; with the marks of a checkpoint, where it stopped.
 pub fn open(
     folder: &Path,
-    model: &Model,
+    built: &Built,
     format: Format,
     fps: f64,
     first_frame: usize,
     marks: Option<&[u64]>,
 ) -> Result<Vec<Box<dyn Sink>>> {
+    let model = &built.model;
     let mark = |k: usize| marks.map(|m| m.get(k).copied().unwrap_or(0));
     let names: Vec<String> = model.bodies.iter().map(|b| b.name.clone()).collect();
     let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(match mark(0) {
@@ -32,7 +34,10 @@ pub fn open(
             None => Probes::create(folder, &names)?,
         }));
     }
-    let bodies = (0..model.bodies.len()).map(|b| cached(model, b));
+    let bodies = (0..model.bodies.len()).map(|b| match torn(built, b) {
+        Some(parts) => parts,
+        None => drawn(&model.bodies[b], built.skins[b].as_ref()),
+    });
     let (bodies, k) = (bodies.collect(), sinks.len());
     sinks.push(Box::new(match mark(k) {
         Some(frames) => Cache::resume(folder, bodies, fps, first_frame, frames as usize)?,
@@ -41,30 +46,47 @@ pub fn open(
     let shapes: Vec<SavedShape> = model.bodies.iter().map(|b| SavedShape::of(&b.name, &b.shape)).collect();
     goop_output::whole::write(&folder.join(SHAPES), &serde_json::to_vec(&shapes)?)?;
     match format {
-        Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(model))?)),
-        Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(model))?)),
+        Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(built))?)),
+        Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(built))?)),
         Format::None => {}
     }
     Ok(sinks)
 }
 
-/// What the cache draws of a body.
-fn cached(model: &Model, b: usize) -> CacheBody {
-    let body = &model.bodies[b];
-    let rest = |shape: &Shape| RestMesh::of_shape(&body.name, shape, body.material.card.radius);
-    match model.unwelded(b) {
-        Some(drawn) => CacheBody { rest: rest(&drawn.mesh), nodes: Some(drawn.nodes), node_count: body.len() },
-        None => CacheBody::of_nodes(rest(&body.shape)),
-    }
+/// What is drawn of a body that may tear: a vertex for each part that can go its own way.
+fn torn(built: &Built, b: usize) -> Option<CacheBody> {
+    let body = &built.model.bodies[b];
+    let parts = built.model.unwelded(b)?;
+    let rest = RestMesh::of_shape(&body.name, &parts.mesh, body.material.card.radius);
+    Some(CacheBody { rest, nodes: Some(parts.nodes), node_count: body.len() })
 }
 
-fn meshes(model: &Model) -> Vec<BodyMesh> {
-    (model.bodies.iter().enumerate())
-        .map(|(b, body)| {
-            let drawn = model.unwelded(b);
-            let shape = drawn.as_ref().map_or(&*body.shape, |d| &d.mesh);
-            let (triangles, segments) = (shape.triangles.clone(), shape.segments.clone());
-            BodyMesh { name: body.name.clone(), triangles, segments, nodes: drawn.map(|d| d.nodes) }
+/// What is drawn of a body: the mesh of its file where it came from one, else its nodes.
+fn drawn(body: &Body, skin: Option<&Skin>) -> CacheBody {
+    let Some(skin) = skin else {
+        return CacheBody::of_nodes(RestMesh::of_shape(&body.name, &body.shape, body.material.card.radius));
+    };
+    let paints = skin.paints.iter().cloned();
+    let rest = RestMesh {
+        name: body.name.clone(),
+        positions: skin.positions.iter().map(|position| position.as_vec3().to_array()).collect(),
+        triangles: skin.triangles.clone(),
+        uvs: skin.uvs.clone(),
+        triangle_uvs: skin.triangle_uvs.clone(),
+        materials: paints.map(|p| Material { name: p.name, colour: p.colour, texture: p.texture }).collect(),
+        triangle_materials: skin.triangle_paints.clone(),
+        ..RestMesh::default()
+    };
+    CacheBody { rest, nodes: Some(skin.nodes.clone()), node_count: body.len() }
+}
+
+fn meshes(built: &Built) -> Vec<BodyMesh> {
+    (built.model.bodies.iter().zip(&built.skins).enumerate())
+        .map(|(k, (b, skin))| BodyMesh {
+            name: b.name.clone(),
+            triangles: b.shape.triangles.clone(),
+            segments: b.shape.segments.clone(),
+            drawn: torn(built, k).or_else(|| skin.as_ref().map(|skin| drawn(b, Some(skin)))),
         })
         .collect()
 }

@@ -113,14 +113,7 @@ impl Stored {
     }
 
     fn look(&self) -> SceneLook {
-        let bodies = self.cache.bodies().iter().map(|body| BodyLook {
-            name: body.rest.name.clone(),
-            rest_positions: body.rest.positions.clone(),
-            triangles: body.rest.triangles.clone(),
-            segments: body.rest.segments.clone(),
-            radius: body.rest.radius,
-            ..BodyLook::default()
-        });
+        let bodies = self.cache.bodies().iter().map(|body| BodyLook::of_rest(&body.rest));
         let obstacles = self
             .scene
             .obstacle

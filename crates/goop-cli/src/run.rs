@@ -127,7 +127,7 @@ fn simulate(
     let last = args.frames.map_or(clip.frames() - 1, |f| f.last.min(clip.frames() - 1));
     let first = args.frames.map_or(0, |f| f.first);
     let marks = saved.as_ref().map(|s| &s.marks[..]);
-    let mut sinks = outputs::open(folder.path(), model, args.format, clip.fps, first, marks)?;
+    let mut sinks = outputs::open(folder.path(), &opened.built, args.format, clip.fps, first, marks)?;
 
     let bar = progress::bar(last + 1, args.quiet);
     let (mut figures, mut timing) = (Figures::default(), Timing { started_unix_seconds: started, ..Timing::default() });

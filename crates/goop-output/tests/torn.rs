@@ -33,10 +33,9 @@ fn a_tear_leaves_every_count_alone_and_opens_a_gap() {
     let (vertices, nodes) = (drawn.mesh.len(), drawn.nodes.clone());
     let rest = RestMesh::of_shape("strip", &drawn.mesh, 0.0);
     assert_eq!(rest.uvs.len(), vertices);
-    let body = CacheBody { rest, nodes: Some(nodes.clone()), node_count: model.bodies[0].len() };
+    let body = CacheBody { rest, nodes: Some(nodes), node_count: model.bodies[0].len() };
+    let mesh = BodyMesh { name: "strip".into(), drawn: Some(body.clone()), ..BodyMesh::default() };
     let mut cache = Cache::create(folder.path(), vec![body], 24.0, 0).unwrap();
-    let triangles = drawn.mesh.triangles.clone();
-    let mesh = BodyMesh { name: "strip".into(), triangles, segments: vec![], nodes: Some(nodes.clone()) };
     let mut files = PlySequence::new(folder.path(), vec![mesh]).unwrap();
     let mut world = World::new(model);
     let frames: Vec<_> = world.play(Clip { seconds: 0.6, fps: 24.0 }).map(Result::unwrap).collect();

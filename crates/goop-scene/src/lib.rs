@@ -17,6 +17,7 @@ pub mod schema;
 pub mod select;
 
 pub use build::{BuildFault, Built, Resolved};
+pub use mesh::{Paint, Skin};
 pub use read::Loaded;
 pub use reader::{Fault, Faults, Origin, Place, Warning};
 pub use scene::Scene;

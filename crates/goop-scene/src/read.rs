@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use crate::reader::{
     Fault, Faults, Inputs, Node, Origin, Place, Range, Reader, Source, Sources, Table, Warning, apply_set, gather,
-    number, resolve,
+    number, parameters,
 };
 use crate::scene::{Camera, Clip, Scene, Shape, Step, World};
 use event::Cast;
@@ -109,8 +109,9 @@ fn finish(
             faults.push(*fault);
         }
     }
-    faults.extend(resolve(&mut tree, &sources));
-    let reader = Reader::new(&sources);
+    let (known, wrong) = parameters(&tree, &sources);
+    faults.extend(wrong);
+    let reader = Reader::new(&sources, known);
     let mut meshes = Inputs::new();
     let scene = Table::open(&reader, &tree, String::new(), keys::SCENE).map(|top| {
         let scene = scene(&top);

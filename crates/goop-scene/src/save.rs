@@ -73,6 +73,7 @@ fn body(out: &mut Text, body: &Body) {
     out.line("newton", &body.solver.newton);
     out.line("tolerance", &body.solver.tolerance);
     out.line("linear", &body.solver.linear.word());
+    out.line("preconditioner", &body.solver.preconditioner.word());
     out.line("max-iterations", &body.solver.max_iterations);
     for pin in &body.pin {
         out.header("[[body.pin]]");

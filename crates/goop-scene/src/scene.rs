@@ -391,7 +391,9 @@ pub struct Solver {
     pub tolerance: f64,
     /// Linear solver. Default auto: conjugate gradients, Cholesky at the cap.
     pub linear: Linear,
-    /// Cap on conjugate-gradient iterations. Default 200.
+    /// Preconditioner of conjugate gradients. Default jacobi.
+    pub preconditioner: Preconditioner,
+    /// Cap on conjugate-gradient iterations and on sweeps of SOR. Default 200.
     pub max_iterations: u32,
 }
 
@@ -405,6 +407,24 @@ pub enum Linear {
     ConjugateGradients,
     /// Sparse Cholesky always.
     Cholesky,
+    /// Cholesky in profile storage always.
+    Profile,
+    /// Successive over-relaxation only.
+    Sor,
+}
+
+/// Preconditioners of conjugate gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preconditioner {
+    /// The inverse diagonal, in 3×3 blocks for nodes.
+    Jacobi,
+    /// Nothing.
+    None,
+    /// An incomplete Cholesky factor.
+    IncompleteCholesky,
+    /// A symmetric sweep of over-relaxation.
+    Ssor,
 }
 
 /// Which nodes of a body. In a file: a bare word ("all", "center", "corners",

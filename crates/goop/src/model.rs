@@ -4,7 +4,7 @@
 
 use crate::animate::{Course, Motion};
 use crate::contact::Obstacle;
-use crate::elastic::{Elasticity, lattice};
+use crate::elastic::{Elasticity, Metric, Spline, lattice};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Shape, Unwelded};
 use crate::solve;
@@ -298,8 +298,13 @@ impl Body {
         };
         self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
-            // The energies of elasticity theory come with their own files.
-            ElasticityKind::None | ElasticityKind::Metric | ElasticityKind::Published | ElasticityKind::Spline => None,
+            ElasticityKind::None | ElasticityKind::Published => None,
+            ElasticityKind::Metric => Some(Arc::new(Metric::new(shape, material))),
+            ElasticityKind::Spline => Some(match Spline::new(shape, material, &self.masses) {
+                Some(spline) => Arc::new(spline),
+                // A mesh has no grid to take differences on: its metric, linear about the rest shape.
+                None => Arc::new(Metric::new(shape, material)),
+            }),
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
         };
     }

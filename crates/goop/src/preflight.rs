@@ -12,6 +12,7 @@
 use crate::coordinates::nodal::elasticity;
 use crate::elastic::{Elasticity, Weights};
 use crate::model::{Body, Coordinates, Integrator, Model};
+use crate::solve::condition::tridiagonal_top;
 use crate::solve::{self, BlockMatrix, Settings, Solver};
 use crate::state::BodyState;
 use crate::world::World;
@@ -153,32 +154,6 @@ fn largest(body: &Body, free: &[bool], matrix: &BlockMatrix) -> f64 {
     top * 1.01
 }
 
-/// Largest eigenvalue of a symmetric tridiagonal matrix, by bisection on Sturm counts.
-fn tridiagonal_top(diagonal: &[f64], side: &[f64]) -> f64 {
-    let bound = (0..diagonal.len())
-        .map(|i| diagonal[i].abs() + side.get(i).map_or(0.0, |s| s.abs()) + if i > 0 { side[i - 1].abs() } else { 0.0 })
-        .fold(0.0, f64::max);
-    let above = |x: f64| {
-        let mut d = 1.0;
-        (0..diagonal.len())
-            .filter(|&i| {
-                let off = if i > 0 { side[i - 1] * side[i - 1] / d } else { 0.0 };
-                d = diagonal[i] - x - off;
-                if d == 0.0 {
-                    d = 1e-300;
-                }
-                d > 0.0
-            })
-            .count()
-    };
-    let (mut low, mut high) = (-bound, bound * (1.0 + 1e-12) + f64::MIN_POSITIVE);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if above(middle) > 0 { low = middle } else { high = middle }
-    }
-    0.5 * (low + high)
-}
-
 /// Smallest eigenvalue that is not a rigid motion of a free body.
 fn smallest(body: &Body, free: &[bool], x: &[DVec3], mut matrix: BlockMatrix, top: f64) -> Option<f64> {
     let n = body.len();
@@ -209,7 +184,7 @@ fn smallest(body: &Body, free: &[bool], x: &[DVec3], mut matrix: BlockMatrix, to
         }
     }
     let (mut v, mut right, mut image) = (start_vector(n, free), vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
-    let settings = Settings { method: solve::Method::Cholesky, tolerance: 1e-6, max_iterations: 1 };
+    let settings = Settings { method: solve::Method::Cholesky, ..Settings::default() };
     let (mut solver, mut left, mut last) = (Solver::default(), 0, f64::INFINITY);
     for _ in 0..60 {
         for mode in &basis {

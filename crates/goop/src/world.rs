@@ -6,12 +6,14 @@
 
 use crate::animate::Pose;
 use crate::contact::Anchor;
+use crate::coordinates::framed::FramedState;
 use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
 use crate::coordinates::rigid;
 use crate::elastic::Flow;
 use crate::frame::{BodyFrame, Frame};
+use crate::integrate::semi_implicit;
 use crate::ledger::{Ledger, Row};
-use crate::model::{Coordinates, Edit, Model, Pin};
+use crate::model::{Body, Coordinates, Edit, Model, Pin};
 use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
@@ -160,8 +162,11 @@ impl World {
     /// from a file, and where events may have changed the model, see
     /// [`Checkpoint`](crate::checkpoint::Checkpoint).
     pub fn restore(&mut self, state: State) {
-        self.before = state.clone();
         self.state = state;
+        for (body, state) in self.model.bodies.iter().zip(&mut self.state.bodies) {
+            adopt_if_moved(body, state);
+        }
+        self.before = self.state.clone();
         self.scratch.iter_mut().for_each(Scratch::invalidate);
     }
 
@@ -198,7 +203,12 @@ impl World {
         let (x, v) = (&state.positions, &state.velocities);
         let mut touches = Vec::new();
         let mut elastic = 0.0;
-        if let Some(elasticity) = &body.elastic {
+        self.scratch[b].invalidate();
+        if let Some(framed) = &state.framed {
+            let work = self.scratch[b].framed(body, &state.memory);
+            work.follow(body, &state.memory);
+            elastic = work.evaluate(framed);
+        } else if let Some(elasticity) = &body.elastic {
             let (mut f, mut g) = (vec![DVec3::ZERO; x.len()], vec![DVec3::ZERO; x.len()]);
             elastic = elasticity.forces(&state.memory, x, v, &mut f, &mut g);
             crate::contact::find(&self.model, body, &poses, 0.0, 0.0, x, v, &state.anchors, &mut touches);
@@ -214,7 +224,9 @@ impl World {
         };
         row.gravitational = -(0..x.len()).map(|i| body.masses[i] * self.model.gravity.dot(x[i])).sum::<f64>();
         row.contacts = touches.len() as u32;
-        self.scratch[b].invalidate();
+        if state.framed.is_none() {
+            self.scratch[b].invalidate();
+        }
     }
 
     /// Takes one step: as long as the control allows, or an error that names body,
@@ -287,8 +299,10 @@ impl World {
             let body = &self.model.bodies[b];
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
-                Coordinates::Nodal | Coordinates::Framed => {
-                    nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b])
+                Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
+                Coordinates::Framed => {
+                    self.scratch[b].framed(body, &before.memory);
+                    semi_implicit::step(&self.model, body, clock, before, state, &mut self.scratch[b])
                 }
                 Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state, &mut self.scratch[b].points),
             };
@@ -339,6 +353,10 @@ impl World {
         if let Some(solve) = outcome.solve
             && !solve.converged
         {
+            if let Some(refusal) = solve.refused {
+                let (what, remedy) = refusal.explain();
+                return fail(outcome.fastest, format!("was not solved: {what}"), remedy);
+            }
             let what = format!("was not solved: residual {:.1e} after {} iterations", solve.residual, solve.iterations);
             return fail(outcome.fastest, what, "use solver.linear = \"auto\", or raise solver.max-iterations");
         }
@@ -466,6 +484,7 @@ impl World {
                 if let Some(rigid) = &state.rigid {
                     rigid.place(model, &mut state.positions, &mut state.velocities);
                 }
+                take_velocities(model, state);
             }
             Edit::Stop { body } => {
                 let state = &mut self.state.bodies[*body];
@@ -473,6 +492,7 @@ impl World {
                 if let Some(rigid) = &mut state.rigid {
                     (rigid.momentum, rigid.angular_momentum) = (DVec3::ZERO, DVec3::ZERO);
                 }
+                take_velocities(&self.model.bodies[*body], state);
             }
         }
         // What an edit adds to or takes from the stored energy came from outside.
@@ -539,7 +559,9 @@ impl World {
             let mut positions = to.positions.clone();
             let mut velocities = to.velocities.clone();
             if s < 1.0 {
-                if let (Some(r0), Some(r1)) = (&from.rigid, &to.rigid) {
+                if let (Some(f0), Some(f1)) = (&from.framed, &to.framed) {
+                    f0.between(f1, s).place(body, &mut positions, &mut velocities);
+                } else if let (Some(r0), Some(r1)) = (&from.rigid, &to.rigid) {
                     let mut between = r1.clone();
                     between.center = r0.center.lerp(r1.center, s);
                     between.rotation = r0.rotation.slerp(r1.rotation, s);
@@ -677,5 +699,24 @@ impl World {
 
     pub(crate) fn parts(&mut self, body: usize) -> (&Model, &mut BodyState, &mut BodyState, &mut Scratch) {
         (&self.model, &mut self.before.bodies[body], &mut self.state.bodies[body], &mut self.scratch[body])
+    }
+}
+
+/// Velocities of a framed body were changed from outside.
+fn take_velocities(body: &Body, state: &mut BodyState) {
+    if let Some(framed) = &mut state.framed {
+        framed.take_velocities(body, &state.velocities);
+        framed.place(body, &mut state.positions, &mut state.velocities);
+    }
+}
+
+/// Fits the frame anew where nodes of a framed body are not where it puts them.
+fn adopt_if_moved(body: &Body, state: &mut BodyState) {
+    if let Some(framed) = &state.framed {
+        let (mut x, mut v) = (state.positions.clone(), state.velocities.clone());
+        FramedState::place(framed, body, &mut x, &mut v);
+        if x != state.positions || v != state.velocities {
+            state.adopt(body);
+        }
     }
 }

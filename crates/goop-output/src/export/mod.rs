@@ -14,7 +14,7 @@ mod keyframes;
 mod mdd;
 mod obj;
 mod pc2;
-mod ply;
+pub(crate) mod ply;
 #[cfg(test)]
 mod tests;
 mod usd;

@@ -24,20 +24,20 @@ pub struct Prepared {
     pub chains: Vec<Chain>,
     /// Its rods in a lattice.
     pub rods: Vec<[u32; 2]>,
-    /// Its own colour.
-    pub color: Vec3,
+    /// Its own colour, or that of each of its paints; never empty.
+    pub colors: Vec<Vec3>,
 }
 
 impl Prepared {
     /// Finds it out; every index must have its node.
-    pub fn new(look: &BodyLook, rest: &[Vec3], color: Vec3) -> Prepared {
-        let skin = Skin::new(rest, &look.triangles);
+    pub fn new(look: &BodyLook, rest: &[Vec3], colors: Vec<Vec3>) -> Prepared {
+        let skin = Skin::new(rest, &look.triangles, &look.triangle_paints);
         let rods = if look.lattice.is_empty() {
             skin.edges.iter().chain(&look.segments).copied().collect()
         } else {
             look.lattice.clone()
         };
-        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, skin, color }
+        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, skin, colors }
     }
 }
 
@@ -73,21 +73,22 @@ impl Composer<'_> {
     /// A body; `pale` (0 to 1) fades it for earlier instants.
     pub fn body(&self, mesh: &mut Mesh, body: &BodyFrame, look: &BodyLook, prepared: &Prepared, pale: f32) {
         let x: Vec<Vec3> = body.positions.iter().map(|&p| Vec3::from(p)).collect();
-        let color = |node: u32| {
-            let own = self.color(body, prepared.color, node);
+        let painted = |node: u32, paint: u32| {
+            let own = self.color(body, prepared.colors[paint as usize], node);
             own + (Vec3::new(0.80, 0.83, 0.87) - own) * pale
         };
+        let color = |node: u32| painted(node, 0);
         match self.settings.style {
             Style::Shaded => {
                 let surface = mesh.material(if prepared.skin.closed { Material::BODY } else { Material::SHEET });
-                prepared.skin.draw(mesh, &x, color, surface);
+                prepared.skin.draw(mesh, &x, painted, surface);
                 let tube = mesh.material(Material::BODY);
                 self.curves(mesh, &x, look, prepared, color, tube);
             }
             Style::Wireframe { hidden } => {
                 if hidden {
                     let paper = mesh.material(Material { flat: true, ..Material::BODY });
-                    prepared.skin.draw(mesh, &x, |_| Vec3::ONE, paper);
+                    prepared.skin.draw(mesh, &x, |_, _| Vec3::ONE, paper);
                 }
                 let width = (1.1 * self.settings.height as f32 / 720.0).max(0.8);
                 let ink = |node: u32| match self.settings.color_by {
@@ -154,7 +155,7 @@ impl Composer<'_> {
         if let Style::Wireframe { hidden } = self.settings.style {
             if hidden && !look.hollow {
                 let paper = mesh.material(Material { flat: true, ..Material::BODY });
-                skin.draw(mesh, &x, |_| Vec3::ONE, paper);
+                skin.draw(mesh, &x, |_, _| Vec3::ONE, paper);
             }
             let width = (0.8 * self.settings.height as f32 / 720.0).max(0.6);
             let wires = if look.wires.is_empty() { &skin.edges } else { &look.wires };
@@ -170,7 +171,7 @@ impl Composer<'_> {
             (Material::PLASTER, color::linear_bytes([0xC9, 0xC5, 0xBE]))
         };
         let material = mesh.material(material);
-        skin.draw(mesh, &x, |_| color, material);
+        skin.draw(mesh, &x, |_, _| color, material);
     }
 
     /// A plane that is not the ground: a pane as large as the scene, or its grid in a wireframe.

@@ -79,7 +79,7 @@ impl Renderer {
         for obstacle in &look.obstacles {
             let x: Vec<Vec3> = obstacle.positions.iter().map(|&p| Vec3::from(p)).collect();
             check_indices("obstacle", x.len(), obstacle.triangles.iter().flatten())?;
-            obstacles.push(Skin::new(&x, &obstacle.triangles));
+            obstacles.push(Skin::new(&x, &obstacle.triangles, &[]));
         }
         let pool =
             settings.threads.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n.clamp(1, 256)).build().ok());
@@ -306,8 +306,13 @@ struct Shot<'a> {
 fn prepare(look: &BodyLook, number: usize, rest: &[Vec3]) -> Result<Prepared, OutputError> {
     let drawn = look.triangles.iter().flatten().chain(look.segments.iter().flatten());
     check_indices(&look.name, rest.len(), drawn.chain(look.lattice.iter().flatten()))?;
-    let color = look.color.map_or_else(|| color::of_body(number), color::linear);
-    Ok(Prepared::new(look, rest, color))
+    let own = look.color.map_or_else(|| color::of_body(number), color::linear);
+    let mut colors: Vec<Vec3> = look.paints.iter().map(|paint| paint.map_or(own, color::linear)).collect();
+    if colors.is_empty() {
+        colors.push(own);
+    }
+    check_indices(&format!("paints of {}", look.name), colors.len(), look.triangle_paints.iter())?;
+    Ok(Prepared::new(look, rest, colors))
 }
 
 fn check_indices<'a>(name: &str, nodes: usize, indices: impl Iterator<Item = &'a u32>) -> Result<(), OutputError> {

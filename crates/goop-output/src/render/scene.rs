@@ -29,7 +29,7 @@ impl BodyLook {
             segments: shape.segments.clone(),
             lattice,
             radius: if is_curve { body.material.card.radius as f32 } else { 0.0 },
-            color: None,
+            ..BodyLook::default()
         }
     }
 }

@@ -3,16 +3,18 @@
 //! The gltf crate gives the JSON its types. Its own validation and accessors are not
 //! used: on a faulty file they index out of bounds. Positions are moved by their
 //! node's transform and its parents'; skins, morph targets and animations are left
-//! aside. Node names and material names become groups.
+//! aside. Node names and material names become groups. Vertices come primitive after
+//! primitive, in the order of the nodes that show them.
 
-use super::{Fault, Place, Raw, check_triangles, check_vertices, fault};
+use super::{Fault, Paint, Place, Raw, check_triangles, check_vertices, fault};
 use accessor::Buffers;
 use buffer::buffers;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use gltf::json;
+use json::material::AlphaMode;
 use json::mesh::{Mode, Primitive, Semantic};
 use json::validation::Checked;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 mod accessor;
@@ -31,7 +33,7 @@ pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<Raw, Fault> {
         let message = format!("this is version {} of glTF", root.asset.version);
         return Err(fault(Place::File, message, "export it as version 2.0"));
     }
-    let mut raw = Raw::default();
+    let mut raw = Raw { textures_point_down: true, ..Raw::default() };
     for name in &root.extensions_required {
         match name.as_str() {
             "KHR_draco_mesh_compression" | "EXT_meshopt_compression" => {
@@ -46,6 +48,8 @@ pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<Raw, Fault> {
     let buffers = Buffers { root: &root, data: &data };
     let instances = instances(&root, &mut raw)?;
     let mut drawn = 0;
+    // Material and first triangle of every primitive.
+    let mut painted: Vec<(Option<usize>, usize)> = Vec::new();
     for (mesh, world_from_mesh, name) in instances {
         for (i, primitive) in mesh.primitives.iter().enumerate() {
             drawn += 1;
@@ -53,6 +57,7 @@ pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<Raw, Fault> {
                 return Err(fault(Place::File, "there are too many primitives", "join the meshes"));
             }
             let first = raw.positions.len() as u32;
+            painted.push((primitive.material.map(|material| material.value()), raw.triangles.len()));
             add_primitive(&mut raw, &buffers, primitive, world_from_mesh)
                 .map_err(|e| Fault { message: format!("in primitive {i} of {}: {}", label(mesh), e.message), ..e })?;
             let material = primitive.material.and_then(|material| root.get(material)?.name.as_deref());
@@ -66,7 +71,46 @@ pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<Raw, Fault> {
     if !raw.texture_coordinates.is_empty() {
         raw.texture_coordinates.resize(raw.positions.len(), [0.0; 2]);
     }
+    paint(&mut raw, &root, &painted);
     Ok(raw)
+}
+
+/// Materials in the order of their first use; what has none gets one without a colour,
+/// unless nothing has any.
+fn paint(raw: &mut Raw, root: &json::Root, painted: &[(Option<usize>, usize)]) {
+    if painted.iter().all(|(material, _)| material.and_then(|m| root.materials.get(m)).is_none()) {
+        return;
+    }
+    let mut place = BTreeMap::new();
+    let ends = painted.iter().skip(1).map(|&(_, start)| start).chain([raw.triangles.len()]);
+    for (&(material, _), end) in painted.iter().zip(ends) {
+        let json = material.and_then(|m| root.materials.get(m));
+        let paint = *place.entry(material.filter(|_| json.is_some())).or_insert_with(|| {
+            raw.paints.push(match (material, json) {
+                (Some(number), Some(json)) => paint_of(root, number, json),
+                _ => Paint { name: "no material".into(), ..Paint::default() },
+            });
+            raw.paints.len() as u32 - 1
+        });
+        raw.triangle_paints.resize(end, paint);
+    }
+}
+
+fn paint_of(root: &json::Root, number: usize, json: &json::Material) -> Paint {
+    let name = json.name.clone().filter(|name| !name.trim().is_empty());
+    let surface = &json.pbr_metallic_roughness;
+    let picture = surface.base_color_texture.as_ref().and_then(|texture| {
+        let texture = root.get(texture.index)?;
+        let image = root.get(texture.source)?;
+        let named = image.uri.clone().filter(|uri| !uri.starts_with("data:")).or(image.name.clone());
+        Some(named.unwrap_or(format!("image {}", texture.source.value())))
+    });
+    let mut colour =
+        surface.base_color_factor.0.map(|value| if value.is_finite() { value.clamp(0.0, 1.0) } else { 1.0 });
+    if json.alpha_mode != Checked::Valid(AlphaMode::Blend) {
+        colour[3] = 1.0;
+    }
+    Paint { name: name.unwrap_or(format!("material {number}")), colour: Some(colour), texture: picture }
 }
 
 fn label(mesh: &json::Mesh) -> String {

@@ -192,7 +192,8 @@ pub static SOLVER: &[Key] = &[
     key("newton", "newton = 1", "Newton iterations a step, 1 to 50"),
     key("tolerance", "tolerance = 1e-6", "relative residual of the linear solve"),
     key("linear", "linear = \"auto\"", "linear solver"),
-    key("max-iterations", "max-iterations = 200", "cap on conjugate-gradient iterations"),
+    key("preconditioner", "preconditioner = \"jacobi\"", "preconditioner of conjugate gradients"),
+    key("max-iterations", "max-iterations = 200", "cap on conjugate-gradient iterations and sweeps of SOR"),
 ];
 
 /// `[[body.pin]]`

@@ -8,8 +8,7 @@
 //! ...
 //! young = "= 12 * bending / thickness^2"
 //! ```
-//! Formulas are worked out before the scene is read, so every check applies to their
-//! values. Written here rather than taken from a library because a fault has to name the
+//! Formulas stand wherever a number is wanted, and every check applies to their values. Written here rather than taken from a library because a fault has to name the
 //! column inside the scene file and because depth must be bounded.
 
 use super::fault::Fault;
@@ -21,77 +20,54 @@ use super::words::suggestion;
 const MOST_DEPTH: usize = 64;
 
 /// Known parameters in their order.
-type Known = Vec<(String, f64)>;
+pub type Known = Vec<(String, f64)>;
 
-/// Works out the parameters, then every formula of the tree. Faults have the place of the
-/// formula's part that is wrong.
-pub fn resolve(tree: &mut Node, sources: &Sources) -> Vec<Fault> {
+/// Works out the parameters of a tree; a formula may use those before it.
+pub fn parameters(tree: &Node, sources: &Sources) -> (Known, Vec<Fault>) {
     let (mut known, mut faults) = (Known::new(), Vec::new());
-    let Value::Table(entries) = &mut tree.value else { return faults };
-    if let Some(entry) = entries.iter_mut().find(|entry| entry.name == "parameters") {
-        match &mut entry.node.value {
-            Value::Table(list) => {
-                for parameter in list {
-                    walk(&mut parameter.node, "parameters", &known, sources, &mut faults);
-                    let value = match parameter.node.value {
-                        Value::Float(value) => value,
-                        Value::Integer(value) => value as f64,
-                        Value::Faulty => continue,
-                        _ => {
-                            let (path, span) = (format!("parameters.{}", parameter.name), parameter.node.span);
-                            let message = format!("`{path}` must be a number, found {}", parameter.node.kind());
-                            let hint = "write a number or a formula such as \"= 2 * length\"".to_string();
-                            faults.push(Fault { place: sources.place(span), path, message, hint });
-                            continue;
-                        }
-                    };
-                    known.push((parameter.name.clone(), value));
-                }
+    let Value::Table(entries) = &tree.value else { return (known, faults) };
+    let Some(entry) = entries.iter().find(|entry| entry.name == "parameters") else { return (known, faults) };
+    let mut fault = |span: Span, path: String, message: String, hint: String| {
+        faults.push(Fault { place: sources.place(span), path, message, hint });
+    };
+    let Value::Table(list) = &entry.node.value else {
+        let message = format!("`parameters` must be a table, found {}", entry.node.kind());
+        fault(entry.span, "parameters".into(), message, "begin it with a line [parameters]".into());
+        return (known, faults);
+    };
+    for parameter in list {
+        let (node, path) = (&parameter.node, format!("parameters.{}", parameter.name));
+        let value = match (&node.value, evaluate(node, &known)) {
+            (Value::Float(value), _) => *value,
+            (Value::Integer(value), _) => *value as f64,
+            (_, Some(Ok(value))) => value,
+            (_, Some(Err((span, message, hint)))) => {
+                fault(span, path, message, hint);
+                continue;
             }
             _ => {
-                let message = format!("`parameters` must be a table, found {}", entry.node.kind());
-                let (place, hint) = (sources.place(entry.span), "begin it with a line [parameters]".to_string());
-                faults.push(Fault { place, path: "parameters".into(), message, hint });
+                let message = format!("`{path}` must be a number, found {}", node.kind());
+                fault(node.span, path, message, "write a number or a formula such as \"= 2 * length\"".into());
+                continue;
             }
-        }
+        };
+        known.push((parameter.name.clone(), value));
     }
-    for entry in entries.iter_mut().filter(|entry| entry.name != "parameters" && entry.name != "title") {
-        let name = entry.name.clone();
-        walk(&mut entry.node, &name, &known, sources, &mut faults);
-    }
-    faults
+    (known, faults)
 }
 
-fn walk(node: &mut Node, path: &str, known: &Known, sources: &Sources, faults: &mut Vec<Fault>) {
-    match &mut node.value {
-        Value::Text(text) if text.starts_with('=') => {
-            let mut formula = Formula { text, at: 1, depth: 0, known };
-            match formula.whole() {
-                Ok(value) => node.value = number(value),
-                Err(problem) => {
-                    // One more for the opening quote.
-                    let at = |offset: usize| (node.span.start + 1 + offset).min(node.span.end);
-                    let span = Span { start: at(problem.start), end: at(problem.end), ..node.span };
-                    let (message, hint) = (problem.message, problem.hint);
-                    faults.push(Fault { place: sources.place(span), path: path.to_string(), message, hint });
-                    node.value = Value::Faulty;
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| walk(item, path, known, sources, faults)),
-        Value::Table(entries) => {
-            for entry in entries {
-                let path = format!("{path}.{}", entry.name);
-                walk(&mut entry.node, &path, known, sources, faults);
-            }
-        }
-        _ => {}
+/// The value of a formula, or what is wrong with it and where; `None` for anything else.
+pub fn evaluate(node: &Node, known: &Known) -> Option<Result<f64, (Span, String, String)>> {
+    let Value::Text(text) = &node.value else { return None };
+    if !text.starts_with('=') {
+        return None;
     }
-}
-
-/// A whole number stays one, so that it may be a count.
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 1e15 { Value::Integer(value as i64) } else { Value::Float(value) }
+    let mut formula = Formula { text, at: 1, depth: 0, known };
+    Some(formula.whole().map_err(|problem| {
+        // One more for the opening quote.
+        let at = |offset: usize| (node.span.start + 1 + offset).min(node.span.end);
+        (Span { start: at(problem.start), end: at(problem.end), ..node.span }, problem.message, problem.hint)
+    }))
 }
 
 struct Problem {

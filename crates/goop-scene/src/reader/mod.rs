@@ -17,7 +17,6 @@ mod tree;
 mod words;
 
 pub use fault::{Fault, Faults, Place, Warning};
-pub use formula::resolve;
 pub use key::{Key, key, need};
 pub use locate::Origin;
 pub use range::{Range, number};
@@ -27,4 +26,5 @@ pub use table::{Reader, Table, join};
 pub use tree::{Entry, Node, Value, parse_tree};
 pub use words::{Word, nearest, suggestion};
 
+pub(crate) use formula::parameters;
 pub(crate) use include::{Inputs, gather, hash_file, read_text};

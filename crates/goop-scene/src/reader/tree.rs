@@ -28,8 +28,6 @@ pub enum Value {
     Date,
     Array(Vec<Node>),
     Table(Vec<Entry>),
-    /// Something whose fault has been noted already.
-    Faulty,
 }
 
 /// A key and its value.
@@ -57,7 +55,6 @@ impl Node {
             Value::Date => "a date".into(),
             Value::Array(items) => format!("a list of {}", items.len()),
             Value::Table(_) => "a table".into(),
-            Value::Faulty => "a formula that is wrong".into(),
         }
     }
 

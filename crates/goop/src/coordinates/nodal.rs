@@ -7,6 +7,7 @@
 
 use crate::animate::Pose;
 use crate::contact::{self, Touch};
+use crate::coordinates::framed::Work;
 use crate::coordinates::rigid::Point;
 use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
@@ -107,6 +108,8 @@ pub struct Scratch {
     pub(crate) restored: f64,
     /// Where impulses act on a rigid body.
     pub(crate) points: Vec<Point>,
+    /// For framed coordinates.
+    pub(crate) framed: Option<Box<Work>>,
 }
 
 impl Scratch {
@@ -136,12 +139,21 @@ impl Scratch {
             everywhere: Vec::new(),
             restored: 0.0,
             points: Vec::new(),
+            framed: None,
         }
     }
 
     /// The state was changed from outside: forces have to be found anew.
     pub fn invalidate(&mut self) {
         self.valid = false;
+        if let Some(work) = &mut self.framed {
+            (work.valid, work.stale) = (None, true);
+        }
+    }
+
+    /// Work space of a framed body, made when first needed.
+    pub(crate) fn framed(&mut self, body: &Body, memory: &std::sync::Arc<Vec<f64>>) -> &mut Work {
+        self.framed.get_or_insert_with(|| Box::new(Work::new(body, memory)))
     }
 }
 
@@ -172,7 +184,7 @@ impl Scratch {
         }
     }
 
-    fn find_normals(&mut self, body: &Body, x: &[DVec3]) {
+    pub(crate) fn find_normals(&mut self, body: &Body, x: &[DVec3]) {
         if self.normals.is_empty() {
             return;
         }
@@ -186,7 +198,7 @@ impl Scratch {
     }
 
     /// Hard pins: which nodes are held, and where they must be at a time.
-    fn hold(&mut self, body: &Body, time: f64) {
+    pub(crate) fn hold(&mut self, body: &Body, time: f64) {
         self.free.fill(true);
         self.held.clear();
         for pin in body.pins.iter().filter(|p| p.stiffness.is_none()) {
@@ -199,7 +211,7 @@ impl Scratch {
         }
     }
 
-    fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
+    pub(crate) fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
         if self.loads.len() != body.len() {
             self.loads.resize(if body.loads.is_empty() { 0 } else { body.len() }, DVec3::ZERO);
         }

@@ -6,12 +6,34 @@
 
 mod assembly;
 mod bends;
+mod card;
+mod curvature;
+mod curve_bend;
+mod curve_stretch;
+mod curve_twist;
+mod element;
 mod four;
+mod hinge;
+mod jet;
 pub mod lattice;
+pub mod linear;
+pub mod metric;
+mod primal;
+mod quadratic;
 mod runs;
+mod solid_metric;
+pub mod spline;
+mod spline_rows;
 pub mod springs;
+mod surface_curvature;
+mod surface_metric;
+mod triangle_bend;
+mod triangle_metric;
 mod yielding;
 
+pub use linear::Linear;
+pub use metric::Metric;
+pub use spline::Spline;
 pub use springs::Springs;
 
 use crate::solve::BlockMatrix;
@@ -118,5 +140,16 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// for each edge of `Grid::edges`, axis after axis. Empty where nothing can break.
     fn edges<'a>(&self, _memory: &'a [f64]) -> &'a [f64] {
         &[]
+    }
+
+    /// The energy as a quadratic one of the displacement in a rigid frame, where it is
+    /// made that way; others are linearised at rest. `rim_held`: the whole boundary is pinned.
+    fn linear(&self, _memory: &[f64], _rim_held: bool) -> Option<Linear> {
+        None
+    }
+
+    /// The spline energy, if it is one.
+    fn spline(&self) -> Option<&Spline> {
+        None
     }
 }

@@ -112,8 +112,9 @@ impl Unwelded {
     }
 
     /// Where the vertices are (m) for these positions of nodes and edges that hold, 1, or
-    /// are broken, 0; no edges at all: all hold.
+    /// are broken, 0; where there are not as many as edges of the grid, all hold.
     pub fn place(&self, x: &[DVec3], edges: &[f64]) -> Vec<DVec3> {
+        let edges = if edges.len() == self.edges.len() { edges } else { &[] };
         let any_broken = edges.iter().any(|&e| e <= 0.0);
         let carriers = if any_broken { self.carriers(x, edges) } else { BTreeMap::new() };
         let middle = |part: &Part, corner: u8| {
