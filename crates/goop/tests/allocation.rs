@@ -129,9 +129,9 @@ fn steps_that_flow_and_tear_allocate_nothing() {
         let mut model = Model { bodies: vec![sheet], ..Model::default() };
         model.step.dt = dt;
         let mut world = World::new(model);
-        (0..8).for_each(|_| drop(world.step().unwrap()));
+        (0..8).for_each(|_| _ = world.step().unwrap());
         let before = COUNT.get();
-        (0..300).for_each(|_| drop(world.step().unwrap()));
+        (0..300).for_each(|_| _ = world.step().unwrap());
         assert_eq!(COUNT.get() - before, 0, "{integrator:?}");
         let state = &world.state().bodies[0];
         assert!(state.topology_version > 0 && state.row.flow > 0.0, "{integrator:?}: {:?}", state.row);

@@ -71,7 +71,7 @@ impl Shape {
             shape.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
         // Every node must get some length, area or volume, or it would have no mass.
-        if shape.size() < LEAST_SIZE || shape.node_measures().iter().any(|m| !(*m > 0.0)) {
+        if shape.size() < LEAST_SIZE || !shape.node_measures().iter().all(|m| *m > 0.0) {
             return Err(ShapeError::Collapsed { what: "shape" });
         }
         Ok(shape)
