@@ -143,9 +143,12 @@ pub struct New {
 pub struct Export {
     /// The folder of a run
     pub folder: PathBuf,
-    /// Format: pc2, mdd, obj, ply, glb, usda, usdc or vtu
+    /// Format: pc2, mdd, obj, ply, glb, usda, usdc or vtu; or shape: bodies as rest shapes for other scenes
     #[arg(long)]
     pub to: String,
+    /// Frame to take, for shape [default: the last]
+    #[arg(long, value_name = "N")]
+    pub frame: Option<usize>,
     /// Folder for the files [default: <folder>/export]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,

@@ -10,8 +10,12 @@ use goop_output::{
     BodyMesh, Cache, CacheBody, Centers, Forces, Marks, Material, ObjSequence, PlySequence, Probes, RestMesh, Sink,
     Stats,
 };
+use goop_scene::saved::SavedShape;
 use goop_scene::{Built, Skin};
 use std::path::Path;
+
+/// How the bodies of a run are joined, in its folder.
+pub const SHAPES: &str = "rest/shapes.json";
 
 /// Opens every output of a run; with the marks of a checkpoint, where it stopped.
 pub fn open(
@@ -36,7 +40,10 @@ pub fn open(
             None => Probes::create(folder, &names)?,
         }));
     }
-    let bodies = model.bodies.iter().zip(&built.skins).map(|(body, skin)| drawn(body, skin.as_ref()));
+    let bodies = (0..model.bodies.len()).map(|b| match torn(built, b) {
+        Some(parts) => parts,
+        None => drawn(&model.bodies[b], built.skins[b].as_ref()),
+    });
     let (bodies, k) = (bodies.collect(), sinks.len());
     sinks.push(Box::new(match mark(k) {
         Some(frames) => Cache::resume(folder, bodies, fps, first_frame, frames as usize)?,
@@ -53,12 +60,22 @@ pub fn open(
     if marks.is_none() {
         springs(folder, model)?;
     }
+    let shapes: Vec<SavedShape> = model.bodies.iter().map(|b| SavedShape::of(&b.name, &b.shape)).collect();
+    goop_output::whole::write(&folder.join(SHAPES), &serde_json::to_vec(&shapes)?)?;
     match format {
         Format::Ply => sinks.push(Box::new(PlySequence::new(folder, meshes(built))?)),
         Format::Obj => sinks.push(Box::new(ObjSequence::new(folder, meshes(built))?)),
         Format::None => {}
     }
     Ok(sinks)
+}
+
+/// What is drawn of a body that may tear: a vertex for each part that can go its own way.
+fn torn(built: &Built, b: usize) -> Option<CacheBody> {
+    let body = &built.model.bodies[b];
+    let parts = built.model.unwelded(b)?;
+    let rest = RestMesh::of_shape(&body.name, &parts.mesh, body.material.card.radius);
+    Some(CacheBody { rest, nodes: Some(parts.nodes), node_count: body.len() })
 }
 
 /// What is drawn of a body: the mesh of its file where it came from one, else its nodes.
@@ -93,12 +110,12 @@ fn springs(folder: &Path, model: &Model) -> Result<()> {
 }
 
 fn meshes(built: &Built) -> Vec<BodyMesh> {
-    (built.model.bodies.iter().zip(&built.skins))
-        .map(|(b, skin)| BodyMesh {
+    (built.model.bodies.iter().zip(&built.skins).enumerate())
+        .map(|(k, (b, skin))| BodyMesh {
             name: b.name.clone(),
             triangles: b.shape.triangles.clone(),
             segments: b.shape.segments.clone(),
-            drawn: skin.as_ref().map(|skin| drawn(b, Some(skin))),
+            drawn: torn(built, k).or_else(|| skin.as_ref().map(|skin| drawn(b, Some(skin)))),
         })
         .collect()
 }

@@ -32,7 +32,7 @@ pub mod stats;
 pub mod table;
 pub mod whole;
 
-pub use cache::{Cache, CacheBody, CacheReader, Material, RestMesh};
+pub use cache::{Cache, CacheBody, CacheReader, CachedBody, Material, RestMesh};
 pub use centers::{Centers, StoredCenters};
 pub use compare::{Comparison, RunTrace, render};
 pub use error::OutputError;

@@ -22,7 +22,8 @@ pub struct BodyMesh {
     pub triangles: Vec<[u32; 3]>,
     /// Segments between its nodes, for curves.
     pub segments: Vec<[u32; 2]>,
-    /// What is drawn in place of the nodes: a mesh from a file, as it was there.
+    /// What is drawn in place of the nodes: a mesh from a file, as it was there, or the parts of
+    /// a body that may tear.
     pub drawn: Option<CacheBody>,
 }
 
@@ -45,9 +46,12 @@ fn vertices(drawn: &CacheBody, state: &BodyFrame) -> BodyFrame {
     let Some(nodes) = &drawn.nodes else { return state.clone() };
     let at = |node: u32| (node != NO_NODE).then_some(node as usize);
     BodyFrame {
-        positions: (nodes.iter().zip(&drawn.rest.positions))
-            .map(|(&node, rest)| at(node).map_or(*rest, |node| state.positions[node]))
-            .collect(),
+        // A body that may tear brings its vertices.
+        positions: state.drawn.clone().unwrap_or_else(|| {
+            (nodes.iter().zip(&drawn.rest.positions))
+                .map(|(&node, rest)| at(node).map_or(*rest, |node| state.positions[node]))
+                .collect()
+        }),
         velocities: nodes.iter().map(|&node| at(node).map_or([0.0; 3], |node| state.velocities[node])).collect(),
         stretch: nodes.iter().map(|&node| at(node).map_or(0.0, |node| state.stretch[node])).collect(),
         ..BodyFrame::default()
@@ -100,6 +104,9 @@ impl SequenceBody {
         expect_count(frame, "node velocities", nodes, state.velocities.len())?;
         expect_count(frame, "node stretches", nodes, state.stretch.len())?;
         if let Some(drawn) = &self.mesh.drawn {
+            if let Some(vertices) = &state.drawn {
+                expect_count(frame, "drawn vertices", drawn.rest.positions.len(), vertices.len())?;
+            }
             return expect_count(frame, "nodes", drawn.node_count, nodes);
         }
         match self.largest_index {

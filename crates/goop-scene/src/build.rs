@@ -4,6 +4,7 @@
 //! finds no node, a pressure in an open shell) is found here, all of it at once.
 
 use crate::mesh::{self, Skin};
+use crate::saved::SavedShape;
 use crate::scene::{self, Scene};
 use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
@@ -325,6 +326,14 @@ impl Builder {
             S::Box { size, nodes } => Shape::block(vector(*size), n3(nodes)),
             S::Ball { radius, nodes } => Shape::ball(*radius, n3(nodes)),
             S::Mesh { file, weld } => return self.mesh(path, &folder.join(file), *weld),
+            S::Saved { file } => match SavedShape::read(&folder.join(file)).and_then(SavedShape::shape) {
+                Ok(shape) => return Some((shape, None)),
+                Err(sentence) => {
+                    let hint = "name a file that `goop export DIR --to shape` wrote";
+                    self.fault(&format!("{path}.shape.saved.file"), sentence, hint);
+                    return None;
+                }
+            },
         };
         match made {
             Ok(shape) => Some((shape, None)),

@@ -12,6 +12,7 @@ pub mod read;
 pub mod reader;
 pub mod rig;
 mod save;
+pub mod saved;
 pub mod scene;
 pub mod schema;
 pub mod select;

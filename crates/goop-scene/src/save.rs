@@ -126,6 +126,7 @@ fn shape(out: &mut Text, shape: &Shape) {
         Shape::Box { size, nodes } => open("box", &[("size", size), ("nodes", nodes)]),
         Shape::Ball { radius, nodes } => open("ball", &[("radius", radius), ("nodes", nodes)]),
         Shape::Mesh { file, weld } => open("mesh", &[("file", file), ("weld", weld)]),
+        Shape::Saved { file } => open("saved", &[("file", file)]),
     }
 }
 

@@ -260,6 +260,8 @@ pub enum Shape {
     Ball { radius: f64, nodes: [u32; 3] },
     /// Triangle mesh file as a surface: OBJ, PLY, STL, glTF.
     Mesh { file: String, weld: bool },
+    /// A body as it was in a frame of a run, written by `goop export --to shape`.
+    Saved { file: String },
 }
 
 /// `[body.material]`: one card for every formulation, SI.

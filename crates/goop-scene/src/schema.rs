@@ -32,6 +32,7 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Shape", Some("box"), keys::BOX),
     ("Shape", Some("ball"), keys::BALL),
     ("Shape", Some("mesh"), keys::MESH),
+    ("Shape", Some("saved"), keys::SAVED),
     ("Material", None, keys::MATERIAL),
     ("Raw", None, keys::RAW),
     ("Weights", None, keys::WEIGHTS),

@@ -8,6 +8,9 @@ use glam::{DQuat, DVec3};
 pub struct BodyFrame {
     /// Node positions (m).
     pub positions: Vec<[f32; 3]>,
+    /// Drawn vertices (m) of a body that may tear, as [`Model::unwelded`](crate::Model::unwelded)
+    /// orders them; none where nodes are what is drawn.
+    pub drawn: Option<Vec<[f32; 3]>>,
     /// Node velocities (m/s).
     pub velocities: Vec<[f32; 3]>,
     /// Largest relative change of length at each node (0 at rest).

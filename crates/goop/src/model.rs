@@ -6,7 +6,7 @@ use crate::animate::{Course, Motion};
 use crate::contact::Obstacle;
 use crate::elastic::{Elasticity, Metric, Spline, lattice};
 use crate::material::MaterialField;
-use crate::shape::{Dimension, Shape};
+use crate::shape::{Dimension, Shape, Unwelded};
 use crate::solve;
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -298,19 +298,14 @@ impl Body {
         };
         self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
-<<<<<<< HEAD
-            ElasticityKind::None | ElasticityKind::Published => None,
+            ElasticityKind::None => None,
+            ElasticityKind::Published => Some(Arc::new(Metric::published(shape, material))),
             ElasticityKind::Metric => Some(Arc::new(Metric::new(shape, material))),
             ElasticityKind::Spline => Some(match Spline::new(shape, material, &self.masses) {
                 Some(spline) => Arc::new(spline),
                 // A mesh has no grid to take differences on: its metric, linear about the rest shape.
                 None => Arc::new(Metric::new(shape, material)),
             }),
-=======
-            ElasticityKind::None | ElasticityKind::Spline => None,
-            ElasticityKind::Metric => Some(Arc::new(Metric::new(shape, material))),
-            ElasticityKind::Published => Some(Arc::new(Metric::published(shape, material))),
->>>>>>> primal
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
         };
     }
@@ -462,5 +457,20 @@ impl Default for Model {
             events: Vec::new(),
             step: StepSettings::default(),
         }
+    }
+}
+
+impl Model {
+    /// The drawn mesh of a body that may tear, by its material or by one that an event
+    /// gives it: it is the same from the first frame to the last.
+    pub fn unwelded(&self, body: usize) -> Option<Unwelded> {
+        let own = &self.bodies[body];
+        let events = || self.events.iter().map(|event| &event.1);
+        let tears = own.material.card.tears()
+            || events()
+                .any(|e| matches!(e, Edit::Material { body: b, material } if *b == body && material.card.tears()));
+        let gives = own.axes.elasticity != ElasticityKind::None
+            || events().any(|e| matches!(e, Edit::Axes { body: b, .. } if *b == body));
+        if tears && gives { Unwelded::new(&own.shape) } else { None }
     }
 }

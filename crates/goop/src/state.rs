@@ -27,6 +27,8 @@ pub struct BodyState {
     pub anchors: Vec<Anchor>,
     /// Solves left before the iteration is tried again.
     pub direct_left: u32,
+    /// Raised whenever edges break.
+    pub topology_version: u32,
     /// Energy from nowhere in the last steps, older ones forgotten little by little (J).
     pub created: f64,
     /// The account so far.
@@ -49,6 +51,7 @@ impl BodyState {
             memory: Arc::new(body.elastic.as_ref().map_or(Vec::new(), |e| e.memory())),
             anchors: Vec::new(),
             direct_left: 0,
+            topology_version: 0,
             created: 0.0,
             row: Row::default(),
         };
@@ -58,8 +61,8 @@ impl BodyState {
 
     /// Makes the state fit the body's coordinates and elasticity, keeping positions and velocities.
     pub fn adopt(&mut self, body: &Body) {
-        let memory = body.elastic.as_ref().map_or(Vec::new(), |e| e.memory());
-        if memory.len() != self.memory.len() {
+        let memory = body.elastic.as_ref().map_or(Vec::new(), |e| e.carry_over(&self.memory));
+        if memory != *self.memory {
             self.memory = Arc::new(memory);
         }
         self.framed = (body.axes.coordinates == Coordinates::Framed).then(|| {
@@ -101,10 +104,15 @@ impl BodyState {
     }
 
     fn copy_rest_from(&mut self, other: &Self) {
-        self.memory.clone_from(&other.memory);
+        // Two states of an elastic body share their memory; those of a body that flows have one each.
+        match Arc::get_mut(&mut self.memory) {
+            Some(own) if own.len() == other.memory.len() => own.copy_from_slice(&other.memory),
+            _ => self.memory.clone_from(&other.memory),
+        }
         self.rigid.clone_from(&other.rigid);
         self.anchors.clone_from(&other.anchors);
-        (self.direct_left, self.created) = (other.direct_left, other.created);
+        (self.direct_left, self.topology_version) = (other.direct_left, other.topology_version);
+        self.created = other.created;
         self.row = other.row;
     }
 }

@@ -9,12 +9,15 @@ use crate::contact::Anchor;
 use crate::coordinates::framed::FramedState;
 use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
 use crate::coordinates::rigid;
+use crate::elastic::Flow;
 use crate::frame::{BodyFrame, Frame};
 use crate::integrate::semi_implicit;
 use crate::ledger::{Ledger, Row};
 use crate::model::{Body, Coordinates, Edit, Model, Pin};
+use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
+use std::sync::Arc;
 
 /// Why a run cannot go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -110,6 +113,8 @@ pub struct World {
     after_poses: Vec<Pose>,
     /// Largest relative residual of any solve so far.
     worst_residual: f64,
+    /// What is drawn of bodies that may tear.
+    drawn: Vec<Option<Unwelded>>,
 }
 
 impl World {
@@ -135,6 +140,7 @@ impl World {
             before_poses: poses.clone(),
             after_poses: poses,
             worst_residual: 0.0,
+            drawn: (0..model.bodies.len()).map(|b| model.unwelded(b)).collect(),
             model,
         };
         world.open_account();
@@ -308,7 +314,24 @@ impl World {
             }
             self.judge(b, dt, &outcome)?;
         }
+        (0..self.model.bodies.len()).for_each(|b| self.flow(b, dt));
         Ok(report)
+    }
+
+    /// Lets the rest shape follow a step and breaks what was stretched too far. Where the
+    /// nodes are does not change, so the energy that is gone is all there is to book.
+    fn flow(&mut self, b: usize, dt: f64) {
+        let Some(elastic) = self.model.bodies[b].elastic.as_ref().filter(|e| e.inelastic()) else { return };
+        let state = &mut self.state.bodies[b];
+        let memory: &mut Vec<f64> = Arc::make_mut(&mut state.memory);
+        let flow = elastic.flow(memory, &state.positions, dt);
+        state.row.elastic -= flow.flowed + flow.torn;
+        state.row.flow += flow.flowed;
+        state.row.fracture += flow.torn;
+        state.topology_version += u32::from(flow.broken > 0);
+        if flow != Flow::default() {
+            self.scratch[b].invalidate();
+        }
     }
 
     /// The tests a step has to pass.
@@ -415,6 +438,9 @@ impl World {
                 self.rebuild(*body);
             }
             Edit::Axes { body, axes } => {
+                if self.model.bodies[*body].axes.elasticity != axes.elasticity {
+                    self.state.bodies[*body].memory = Arc::default();
+                }
                 self.model.bodies[*body].axes = *axes;
                 self.rebuild(*body);
             }
@@ -488,6 +514,7 @@ impl World {
     fn rebuild(&mut self, body: usize) {
         self.model.bodies[body].compile();
         self.state.bodies[body].adopt(&self.model.bodies[body]);
+        self.before.bodies[body].memory = Arc::clone(&self.state.bodies[body].memory);
         self.scratch[body] = Scratch::new(&self.model.bodies[body]);
     }
 
@@ -554,6 +581,8 @@ impl World {
             if let Some(elastic) = &body.elastic {
                 elastic.stretch(&to.memory, &positions, &mut stretch);
             }
+            let edges = body.elastic.as_ref().map_or(&[][..], |e| e.edges(&to.memory));
+            let drawn = self.drawn[b].as_ref().map(|drawn| drawn.place(&positions, edges));
             let pins = |soft: bool| {
                 let pins = body.pins.iter().filter(move |p| p.stiffness.is_some() == soft);
                 pins.flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
@@ -565,8 +594,9 @@ impl World {
                 pinned: pins(false),
                 sprung: pins(true),
                 stretch,
-                topology_version: 0,
+                topology_version: to.topology_version,
                 row,
+                drawn: drawn.map(|list| list.iter().map(|p| p.as_vec3().to_array()).collect()),
                 positions: positions.iter().map(|p| p.as_vec3().to_array()).collect(),
                 velocities: velocities.iter().map(|v| v.as_vec3().to_array()).collect(),
             });
@@ -658,7 +688,12 @@ impl World {
         (&self.state, &self.before, &self.model, self.worst_residual)
     }
 
-    pub(crate) fn set_parts(&mut self, state: State, before: State, worst_residual: f64) {
+    pub(crate) fn set_parts(&mut self, state: State, mut before: State, worst_residual: f64) {
+        for (old, new) in before.bodies.iter_mut().zip(&state.bodies) {
+            if old.memory == new.memory {
+                old.memory = Arc::clone(&new.memory);
+            }
+        }
         let poses: Vec<Pose> = self.model.obstacles.iter().map(|o| o.motion.at(0.0)).collect();
         (self.before_poses, self.after_poses) = (poses.clone(), poses);
         self.scratch = self.model.bodies.iter().map(Scratch::new).collect();

@@ -9,7 +9,7 @@ use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load,
 
 /// A body, and whether its shape could be made out.
 pub struct ReadBody {
-    /// The body; its shape is a stand-in if `grid` is `None`.
+    /// The body; its shape is a stand-in, or a saved one, if `grid` is `None`.
     pub body: Body,
     /// What later selections are checked against.
     pub grid: Option<Topology>,
@@ -20,7 +20,8 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
     let name = names.take(table);
     let (formulation, elasticity, coordinates, integrator) = axes(table);
     let shape = shape::shape(table);
-    let grid = shape.as_ref().map(Topology::of);
+    // What a saved shape is like only building will tell.
+    let grid = shape.as_ref().filter(|shape| !matches!(shape, Shape::Saved { .. })).map(Topology::of);
     let pins = table.tables("pin", keys::PIN);
     let loads = table.tables("load", keys::LOAD);
     let body = Body {

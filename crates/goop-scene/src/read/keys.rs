@@ -79,6 +79,11 @@ pub static SHAPE: &[Key] = &[
     key("box", "box = { size = [1.0, 1.0, 1.0], nodes = [5, 5, 5] }", "solid block, centred"),
     key("ball", "ball = { radius = 0.5, nodes = [7, 7, 7] }", "solid ball"),
     key("mesh", "mesh = { file = \"bunny.obj\" }", "triangle mesh file as a surface"),
+    key(
+        "saved",
+        "saved = { file = \"hoop.shape.json\" }",
+        "a body as it was left in a run, from `goop export --to shape`",
+    ),
 ];
 
 const NODES_1: Key = need("nodes", "nodes = 20", "number of nodes along the curve");
@@ -123,6 +128,12 @@ pub static MESH: &[Key] = &[
     need("file", "file = \"bunny.obj\"", "OBJ, PLY, STL, glTF or GLB file, relative to the file that names it"),
     key("weld", "weld = true", "whether vertices at the same place become one"),
 ];
+/// `[body.shape.saved]`
+pub static SAVED: &[Key] = &[need(
+    "file",
+    "file = \"hoop.shape.json\"",
+    "file of `goop export --to shape`, relative to the file that names it",
+)];
 
 /// `[body.material]`
 pub static MATERIAL: &[Key] = &[

@@ -2,7 +2,7 @@
 //!
 //! An elasticity knows positions and nothing else: not masses, not how time
 //! advances, not what the unknowns are. What it must remember between steps (rest
-//! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
+//! lengths that flow, edges that are broken) is its `memory`, kept by the state.
 
 mod assembly;
 mod bends;
@@ -30,6 +30,7 @@ mod surface_curvature;
 mod surface_metric;
 mod triangle_bend;
 mod triangle_metric;
+mod yielding;
 
 pub use linear::Linear;
 pub use metric::Metric;
@@ -74,6 +75,13 @@ pub struct Flow {
 pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// What it has to remember, at the start.
     fn memory(&self) -> Vec<f64>;
+
+    /// What it has to remember when it takes over from another material of the same
+    /// kind: what was remembered, as far as it fits.
+    fn carry_over(&self, old: &[f64]) -> Vec<f64> {
+        let fresh = self.memory();
+        if old.len() == fresh.len() { old.to_vec() } else { fresh }
+    }
 
     /// Whether it has any damping.
     fn damped(&self) -> bool;
