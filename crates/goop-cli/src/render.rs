@@ -9,7 +9,7 @@ use crate::args::{Behind, Color, Look, Point, Render, Showing};
 use crate::progress;
 use crate::{End, units};
 use anyhow::{Result, anyhow};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use goop::frame::{BodyFrame, Frame};
 use goop::ledger::Ledger;
 use goop_output::render::{
@@ -162,6 +162,9 @@ struct Stored {
 struct Drawn {
     look: BodyLook,
     still: Vec<[f32; 3]>,
+    /// Its vertices do not sit on nodes, as those of a torn sheet or of a skin around a
+    /// lattice: they follow the nodes in every frame.
+    apart: bool,
 }
 
 impl Drawn {
@@ -170,6 +173,25 @@ impl Drawn {
         let body = &cache.bodies()[b];
         let (rest, mut points, mut still) = (&body.rest, cache.nodes(b, 0)?.positions, Vec::new());
         let nodes = points.len();
+        let vertices = cache.positions(b, 0)?;
+        let off = |(vertex, x): (usize, &[f32; 3])| {
+            body.node_of(vertex).is_none_or(|node| {
+                let (x, y) = (Vec3::from(*x), Vec3::from(points[node]));
+                x.distance(y) > 1e-5 * (x.length() + y.length() + 1e-3)
+            })
+        };
+        if nodes > 0 && vertices.iter().enumerate().any(off) {
+            let shift = |v: u32| v + nodes as u32;
+            points.extend(&rest.positions);
+            let look = BodyLook {
+                rest_positions: points,
+                triangles: rest.triangles.iter().map(|t| t.map(shift)).collect(),
+                segments: rest.segments.iter().map(|s| s.map(shift)).collect(),
+                lattice: cache.springs(b)?,
+                ..BodyLook::of_rest(rest)
+            };
+            return Ok(Drawn { look, still, apart: true });
+        }
         let mut place = Vec::with_capacity(rest.positions.len());
         for (vertex, &position) in rest.positions.iter().enumerate() {
             place.push(match body.node_of(vertex) {
@@ -192,7 +214,7 @@ impl Drawn {
             lattice: cache.springs(b)?,
             ..BodyLook::of_rest(rest)
         };
-        Ok(Drawn { look, still })
+        Ok(Drawn { look, still, apart: false })
     }
 }
 
@@ -298,6 +320,14 @@ impl Stored {
             frame.contacts.extend(marked(Mark::Contact).into_iter().map(|node| (b as u32, node)));
             // A folder without them shows no path.
             let [center, center_velocity] = self.centers.at(index, name).unwrap_or([DVec3::NAN; 2]);
+            if self.bodies[b].apart {
+                nodes.positions.extend(self.cache.positions(b, k)?);
+                for vertex in 0..body.rest.positions.len() {
+                    let node = body.node_of(vertex);
+                    nodes.velocities.push(node.map_or([0.0; 3], |node| nodes.velocities[node]));
+                    nodes.stretch.push(node.map_or(0.0, |node| nodes.stretch[node]));
+                }
+            }
             nodes.positions.extend(still);
             nodes.velocities.extend(still.iter().map(|_| [0.0; 3]));
             nodes.stretch.extend(still.iter().map(|_| 0.0));

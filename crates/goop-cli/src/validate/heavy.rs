@@ -13,7 +13,8 @@ pub fn problems(gammas: &[f64]) -> Vec<Problem> {
     let mut list = Vec::new();
     for &gamma in gammas {
         let reference = drop_over_reach(gamma);
-        let linear = (gamma > 1.0).then_some("its displacement is linear, and this one turns through a large angle");
+        let linear =
+            Some("its frame turns with the rod, and to a linear displacement the held end then seems squeezed");
         for (formulation, scene, what, levels, cannot) in [
             ("primal", "known-heavy-cantilever", "curve", [41, 81], None),
             ("primal", "known-heavy-strip", "surface strip", [31, 61], None),
@@ -28,6 +29,7 @@ pub fn problems(gammas: &[f64]) -> Vec<Problem> {
                 tolerance: 0.01,
                 levels: levels.to_vec(),
                 cannot,
+                decades: false,
                 measure: Box::new(move |nodes| {
                     let formulation = set(&format!("body.{body}.formulation"), formulation);
                     measure(scene, &[formulation, set("gamma", gamma), set("nodes", nodes)], nodes)

@@ -22,6 +22,8 @@ pub struct Problem {
     pub levels: Vec<u32>,
     /// Why the model cannot be held to it; its value is shown all the same.
     pub cannot: Option<&'static str>,
+    /// Levels are powers of ten rather than counts of nodes.
+    pub decades: bool,
     /// Computes it.
     pub measure: Measure,
 }
@@ -79,7 +81,11 @@ impl Problem {
         let [.., coarse, fine] = values else { return None };
         let [.., n_coarse, n_fine] = self.levels[..] else { return None };
         let (e, f) = (self.error(*coarse), self.error(*fine));
-        (f > 1e-12 && e > 1e-12).then(|| (e / f).ln() / (f64::from(n_fine - 1) / f64::from(n_coarse - 1)).ln())
+        let finer = match self.decades {
+            true => f64::from(n_fine - n_coarse) * std::f64::consts::LN_10,
+            false => (f64::from(n_fine - 1) / f64::from(n_coarse - 1)).ln(),
+        };
+        (f > 1e-12 && e > 1e-12).then(|| (e / f).ln() / finer)
     }
 }
 

@@ -14,6 +14,7 @@ pub fn problems() -> Vec<Problem> {
             tolerance: 0.01,
             levels: vec![21, 41],
             cannot: None,
+            decades: false,
             measure: Box::new(move |nodes| {
                 let sets = [set("body.bar.formulation", formulation), set("nodes", nodes)];
                 stretch("known-hanging-bar", &sets)
@@ -26,6 +27,7 @@ pub fn problems() -> Vec<Problem> {
             tolerance: 0.02,
             levels: vec![21, 41],
             cannot: None,
+            decades: false,
             measure: Box::new(move |nodes| {
                 let sets = [set("body.block.formulation", formulation), set("nodes", nodes)];
                 stretch("known-hanging-block", &sets)
@@ -39,6 +41,7 @@ pub fn problems() -> Vec<Problem> {
             tolerance: 0.01,
             levels: vec![31, 61],
             cannot: linear,
+            decades: false,
             measure: Box::new(move |nodes| {
                 let world =
                     world("known-catenary", &[set("body.chain.formulation", formulation), set("nodes", nodes)])?;
@@ -54,6 +57,7 @@ pub fn problems() -> Vec<Problem> {
         tolerance: 0.1,
         levels: vec![11, 21],
         cannot: None,
+        decades: false,
         measure: Box::new(|nodes| {
             let world = world("known-silicone-beam", &[set("nodes", nodes), set("step.settle", true)])?;
             let (body, state) = (&world.model().bodies[0], &world.state().bodies[0]);

@@ -20,6 +20,7 @@ pub fn problems() -> Vec<Problem> {
                 tolerance,
                 levels: levels.to_vec(),
                 cannot: None,
+                decades: false,
                 measure: Box::new(move |nodes| rod_tone(formulation, nodes, beta)),
             });
         }
@@ -33,6 +34,7 @@ pub fn problems() -> Vec<Problem> {
                 tolerance: 0.01,
                 levels: vec![13, 25],
                 cannot: None,
+                decades: false,
                 measure: Box::new(move |nodes| plate_tone(formulation, nodes, modes, known)),
             });
         }
@@ -48,6 +50,7 @@ pub fn problems() -> Vec<Problem> {
                 tolerance: 0.01,
                 levels: vec![13, 25],
                 cannot: poisson,
+                decades: false,
                 measure: Box::new(move |nodes| membrane_tone(formulation, nodes, modes)),
             });
         }
@@ -59,6 +62,7 @@ pub fn problems() -> Vec<Problem> {
         tolerance: 0.1,
         levels: vec![11, 21],
         cannot: None,
+        decades: false,
         measure: Box::new(silicone_tone),
     });
     list
@@ -102,7 +106,7 @@ fn plate_tone(formulation: &str, nodes: u32, modes: [f64; 2], known: f64) -> Res
 }
 
 fn membrane_tone(formulation: &str, nodes: u32, modes: [f64; 2]) -> Result<f64, String> {
-    let (young, density, poisson, strain) = (1e6f64, 1000.0, 0.3, 0.01);
+    let (young, density, poisson, strain) = (1e6f64, 1000.0, 0.3, 0.001);
     let speed = (young * strain / (1.0 - poisson) / density).sqrt();
     let expected = 0.5 * speed * f64::hypot(modes[0], modes[1]);
     let scene = if formulation == "hybrid" { "known-membrane-hybrid" } else { "known-membrane" };

@@ -274,8 +274,7 @@ fn advance_by<L: Lanes>(
         let middle = add(r, scaled(add(e, new_e), half));
         for (k, q) in [middle, end].into_iter().enumerate() {
             let [x, y, z] = scaled(q, m);
-            let terms =
-                [x.times(q[0]), y.times(q[1]), z.times(q[2]), y.times(q[2]), z.times(q[0]), x.times(q[1])];
+            let terms = [x.times(q[0]), y.times(q[1]), z.times(q[2]), y.times(q[2]), z.times(q[0]), x.times(q[1])];
             for t in 0..6 {
                 s[6 * k + t] = s[6 * k + t].plus(terms[t]);
             }
@@ -353,8 +352,7 @@ pub fn furthest(from: &[DVec3], to: &[DVec3]) -> (f64, f64) {
     let n = from.len();
     let both = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1] + b[1]];
     let work = |range: Range<usize>| furthest_range(&from[range.clone()], &to[range]);
-    let [most, all] =
-        if n < LARGE { work(0..n) } else { Chunks::new(n).fold([0.0; 2], |_, range| work(range), both) };
+    let [most, all] = if n < LARGE { work(0..n) } else { Chunks::new(n).fold([0.0; 2], |_, range| work(range), both) };
     (most, all)
 }
 
@@ -425,8 +423,7 @@ wide!(dots_range, dots_by, (e: &[f64], rate: &[f64], old: &[f64], a: &[f64], b: 
 fn dots_by<L: Lanes>(e: &[f64], rate: &[f64], old: &[f64], a: &[f64], b: &[f64]) -> [f64; 5] {
     let mut s = [L::splat(0.0); 5];
     for i in (0..e.len()).step_by(WIDE) {
-        let (e, rate, old, a, b): (L, L, L, L, L) =
-            (take(e, i), take(rate, i), take(old, i), take(a, i), take(b, i));
+        let (e, rate, old, a, b): (L, L, L, L, L) = (take(e, i), take(rate, i), take(old, i), take(a, i), take(b, i));
         let terms = [e.times(a), e.times(b), rate.times(b), old.times(a), old.times(b)];
         for k in 0..5 {
             s[k] = s[k].plus(terms[k]);
