@@ -189,7 +189,7 @@ pub(super) const NO_EDGE: u32 = u32::MAX;
 
 impl<E: Element<N, M> + 'static, const N: usize, const M: usize> Elements<E, N, M> {
     /// Elements whose rest strains are those at the rest positions, or as `rest` gives them.
-    pub fn new(list: Vec<E>, rest: impl Fn(&E) -> [f64; M]) -> Box<dyn Group> {
+    pub fn group(list: Vec<E>, rest: impl Fn(&E) -> [f64; M]) -> Box<dyn Group> {
         let rests = list.iter().map(rest).collect();
         let (touching, positions) = (Vec::new(), OnceLock::new());
         Box::new(Self { list, rests, touching, positions, first_link: Vec::new(), links: Vec::new() })
@@ -197,7 +197,7 @@ impl<E: Element<N, M> + 'static, const N: usize, const M: usize> Elements<E, N, 
 
     /// At the rest positions.
     pub fn at_rest(list: Vec<E>, rest: &[DVec3]) -> Box<dyn Group> {
-        Self::new(list, |e| e.strains(&gather(e.nodes(), rest)))
+        Self::group(list, |e| e.strains(&gather(e.nodes(), rest)))
     }
 
     #[inline(always)]

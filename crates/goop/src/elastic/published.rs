@@ -154,7 +154,7 @@ pub(super) fn elements(shape: &Shape, material: &MaterialField) -> (Vec<Box<dyn 
             }
         }
     }
-    if !material.weights.is_some() && shape.dimension != Dimension::Curve && material.card.poisson != 0.0 {
+    if material.weights.is_none() && shape.dimension != Dimension::Curve && material.card.poisson != 0.0 {
         limits.push(format!("the printed form has no cross term: Poisson's ratio is 0, not {}", material.card.poisson));
     }
     (vec![Elements::at_rest(list, &shape.rest_positions)], limits)
