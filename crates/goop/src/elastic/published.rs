@@ -16,7 +16,8 @@
 //! The card gives 4 and 2 times the weights of the energy, the factors that the printed force has lost.
 
 use super::card;
-use super::element::{Blocks, Element, Elements, Gradient, Group, Part};
+use super::element::{Blocks, Element, Gradient, Part};
+use super::group::{Elements, Group};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Grid, Shape};
 use glam::{DMat3, DVec3};
