@@ -113,6 +113,7 @@ fn steps_allocate_nothing() {
     }
     for ground in [false, true] {
         assert_eq!(allocations(scene(Axes::HYBRID, 2e-3, ground)), 0, "hybrid, on the ground: {ground}");
+        assert_eq!(allocations(scene(Axes::PRIMAL, 2e-3, ground)), 0, "primal, on the ground: {ground}");
         assert_eq!(allocations(scene(Axes::RIGID, 2e-3, ground)), 0, "rigid, on the ground: {ground}");
     }
 }

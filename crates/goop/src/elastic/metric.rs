@@ -14,7 +14,7 @@
 //!        springs; bending across the edge is gone
 //! ```
 
-use super::element::{At, Group, NO_EDGE, Out};
+use super::group::{At, Group, NO_EDGE, Out};
 use super::{Deformation, Elasticity, Flow, Weights, primal, published};
 use crate::material::{Material, MaterialField};
 use crate::parallel::{Chunks, Disjoint};

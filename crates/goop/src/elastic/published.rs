@@ -16,7 +16,8 @@
 //! The card gives 4 and 2 times the weights of the energy, the factors that the printed force has lost.
 
 use super::card;
-use super::element::{Blocks, Element, Elements, Gradient, Group, Part};
+use super::element::{Blocks, Element, Gradient, Part};
+use super::group::{Elements, Group};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Grid, Shape};
 use glam::{DMat3, DVec3};
@@ -154,7 +155,7 @@ pub(super) fn elements(shape: &Shape, material: &MaterialField) -> (Vec<Box<dyn 
             }
         }
     }
-    if !material.weights.is_some() && shape.dimension != Dimension::Curve && material.card.poisson != 0.0 {
+    if material.weights.is_none() && shape.dimension != Dimension::Curve && material.card.poisson != 0.0 {
         limits.push(format!("the printed form has no cross term: Poisson's ratio is 0, not {}", material.card.poisson));
     }
     (vec![Elements::at_rest(list, &shape.rest_positions)], limits)

@@ -94,7 +94,8 @@ impl Table {
         });
         let basis = DMat3::from_cols(mean[0], mean[1], mean[2]);
         let lengths = mean.map(|m| m.length());
-        if !(basis.determinant().abs() > 1e-9 * lengths[0] * lengths[1] * lengths[2]) {
+        // Lengths are finite: shapes have been checked.
+        if basis.determinant().abs() <= 1e-9 * lengths[0] * lengths[1] * lengths[2] {
             return None;
         }
         let inverse = basis.inverse();
@@ -126,7 +127,7 @@ impl Table {
             (row[a], row[b], row[c], row[d]) = (-sum, difference, -difference, sum);
         }
         let (volume, mean_slopes) = mean_slopes(&x);
-        if !(volume > 0.0) {
+        if volume <= 0.0 {
             return None;
         }
         let means = means(&mean, &mean_slopes, &slopes, lengths)?;
