@@ -4,7 +4,7 @@
 
 use crate::animate::{Course, Motion};
 use crate::contact::Obstacle;
-use crate::elastic::{Elasticity, lattice};
+use crate::elastic::{Elasticity, Finite, lattice};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Shape};
 use crate::solve;
@@ -25,6 +25,8 @@ pub enum ElasticityKind {
     Published,
     /// Controlled-continuity spline of the displacement from the rest shape.
     Spline,
+    /// Finite elements in a solid.
+    Finite,
 }
 
 /// Axis 2: what the unknowns are.
@@ -86,6 +88,12 @@ impl Axes {
         elasticity: ElasticityKind::Spline,
         coordinates: Coordinates::Framed,
         integrator: Integrator::SemiImplicit,
+    };
+    /// Finite elements on nodes, implicit.
+    pub const FINITE: Axes = Axes {
+        elasticity: ElasticityKind::Finite,
+        coordinates: Coordinates::Nodal,
+        integrator: Integrator::BackwardEuler,
     };
     /// A rigid body.
     pub const RIGID: Axes =
@@ -293,6 +301,7 @@ impl Body {
             // The energies of elasticity theory come with their own files.
             ElasticityKind::None | ElasticityKind::Metric | ElasticityKind::Published | ElasticityKind::Spline => None,
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
+            ElasticityKind::Finite => Some(Arc::new(Finite::new(shape, material))),
         };
     }
 

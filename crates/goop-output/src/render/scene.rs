@@ -2,7 +2,7 @@
 
 use super::look::{BodyLook, ObstacleLook, SceneLook};
 use goop::model::{Body, Model};
-use goop::shape::Dimension;
+use goop::shape::{Dimension, Layout};
 
 impl SceneLook {
     /// Bodies and obstacles as they are; the camera is left to frame itself.
@@ -16,11 +16,14 @@ impl SceneLook {
 }
 
 impl BodyLook {
-    /// A body with its mesh, and its grid for a lattice.
+    /// A body with its mesh, and its grid or tetrahedra for a lattice.
     pub fn of(body: &Body) -> BodyLook {
         let shape = &body.shape;
-        let lattice =
-            shape.grid().map_or_else(Vec::new, |grid| (0..grid.axes()).flat_map(|axis| grid.edges(axis)).collect());
+        let lattice = match &shape.layout {
+            Layout::Grid(grid) => (0..grid.axes()).flat_map(|axis| grid.edges(axis)).collect(),
+            Layout::Tetrahedra(tetrahedra) => tetrahedra.edges(),
+            Layout::Mesh => Vec::new(),
+        };
         let is_curve = matches!(shape.dimension, Dimension::Curve);
         BodyLook {
             name: body.name.clone(),

@@ -6,11 +6,14 @@
 
 mod assembly;
 mod bends;
+pub mod finite;
 mod four;
+mod irregular;
 pub mod lattice;
 mod runs;
 pub mod springs;
 
+pub use finite::Finite;
 pub use springs::Springs;
 
 use crate::solve::BlockMatrix;
