@@ -8,6 +8,7 @@
 //! Units are SI. The same scene gives the same bytes whatever the thread count.
 
 pub mod animate;
+pub mod character;
 pub mod checkpoint;
 pub mod contact;
 pub mod coordinates;
