@@ -104,6 +104,17 @@ impl Axes {
         Axes { elasticity: ElasticityKind::Springs, coordinates: Coordinates::Nodal, integrator }
     }
 
+    /// Refuses an elasticity that a shape of this dimension cannot have, with a sentence.
+    pub fn check_shape(&self, dimension: Dimension) -> Result<(), String> {
+        match (self.elasticity, dimension) {
+            (ElasticityKind::Finite, Dimension::Curve | Dimension::Surface) => {
+                Err("finite elements fill a solid: use a block, a ball or a sampled skin, or elasticity = \"springs\""
+                    .into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses combinations that make no sense, with a sentence.
     pub fn check(&self) -> Result<(), String> {
         use {Coordinates as C, ElasticityKind as E, Integrator as I};

@@ -142,34 +142,19 @@ fn open_and_flipped_skins_are_filled_like_whole_ones() {
 /// Catches flesh between two limbs that only come close.
 #[test]
 fn a_narrow_gap_stays_open() {
-    // A horseshoe whose ends nearly touch.
-    let torus = Shape::torus(0.5, 0.12, [48, 16]).unwrap();
-    let turn = |p: DVec3| {
-        let angle = p.z.atan2(p.x);
-        let squeeze = 1.0 - 0.02;
-        let ring = DVec3::new((angle * squeeze).cos(), 0.0, (angle * squeeze).sin());
-        let out = (p.x * p.x + p.z * p.z).sqrt();
-        ring * out + DVec3::Y * p.y
-    };
-    // Cut open at angle π: leave out the triangles across it, cap with fans.
-    let mut x: Vec<DVec3> = torus.rest_positions.iter().map(|&p| turn(p)).collect();
-    let across = |t: &[u32; 3]| {
-        let a = t.map(|i| torus.rest_positions[i as usize]).map(|p| p.z.atan2(p.x));
-        a.iter().copied().fold(f64::MIN, f64::max) - a.iter().copied().fold(f64::MAX, f64::min) > 3.0
-    };
-    let t: Vec<[u32; 3]> = torus.triangles.iter().filter(|t| !across(t)).copied().collect();
-    let mesh = {
-        x.shrink_to_fit();
-        (x, t)
-    };
-    let made = sampled(&mesh, &[], Sampling { rate: 5.0, ..Sampling::default() });
-    check("horseshoe", &made, 1);
-    // No edge joins the ends: those have opposite signs of z near x = -0.5.
+    // Two limbs closer than the sampling distance, joined below.
+    let mesh = joined(&[
+        ball(DVec3::new(-0.23, 0.0, 0.0), DVec3::new(0.2, 0.6, 0.2)),
+        ball(DVec3::new(0.23, 0.0, 0.0), DVec3::new(0.2, 0.6, 0.2)),
+        ball(DVec3::new(0.0, -0.55, 0.0), DVec3::new(0.4, 0.15, 0.2)),
+    ]);
+    let made = sampled(&mesh, &[], Sampling { rate: 6.0, ..Sampling::default() });
+    check("two limbs", &made, 1);
+    assert!(made.report.spacing > 0.06);
     let p = &made.shape.rest_positions;
     for [a, b] in made.shape.tetrahedra().unwrap().edges() {
         let [a, b] = [a, b].map(|n| p[n as usize]);
-        let crosses = a.z * b.z < 0.0 && a.x < -0.3 && b.x < -0.3;
-        assert!(!crosses || a.distance(b) < 0.0, "{a} {b}");
+        assert!(a.x * b.x > 0.0 || a.y.max(b.y) < -0.2, "{a} {b}");
     }
 }
 
@@ -240,7 +225,15 @@ fn a_bar_of_irregular_springs_has_the_cards_stiffness() {
             world.settle().unwrap();
             let off = (before - mean(&world)) / exact - 1.0;
             eprintln!("{kind:?}, {:?}: hangs {:+.1} % longer; {limits:?}", axes.elasticity, 100.0 * off);
-            assert!(off.abs() < if axes == Axes::FINITE { 0.03 } else { 0.12 }, "{kind:?}: {off}");
+            // Five tetrahedra a cube leave springs a quarter apart from one direction to another.
+            let slack = if axes == Axes::FINITE {
+                0.03
+            } else if kind == Kind::Grid {
+                0.2
+            } else {
+                0.12
+            };
+            assert!(off.abs() < slack, "{kind:?}: {off}");
         }
     }
 }

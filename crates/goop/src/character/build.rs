@@ -176,6 +176,11 @@ pub fn build(
         let held: Vec<bool> =
             lattice.positions.iter().map(|&p| bones.iter().any(|b| b.distance(p) <= 1e-9 * h)).collect();
         lattice.relax(&field, &held, sampling.relax - sampling.relax / 2);
+        if sampling.relax > 0 {
+            lattice.polish(&held, h);
+            let (kept, dropped) = lattice.keep_large(TINY);
+            report.pieces = [kept, report.pieces[1] + dropped];
+        }
     }
     sort(&mut lattice, h);
     report.quality = quality::measure(&lattice.positions, &lattice.cells);
@@ -247,11 +252,12 @@ fn thicken(field: &Field, positions: &[DVec3], triangles: &[[u32; 3]], h: f64, k
         .into_par_iter()
         .filter(|&m| {
             // Is there a lattice point in the skin near it?
-            let near = match kind {
+            let points = match kind {
                 Kind::Centred => centred.near(m, 1.1 * cover),
-                _ => Vec::new(),
+                // A cube needs most of its corners inside, not one.
+                Kind::Grid | Kind::Braced => Vec::new(),
             };
-            !near.iter().any(|&p| field.skin.contains(p, field.test))
+            !points.iter().any(|&p| field.skin.contains(p, field.test))
         })
         .collect();
     let mut balls = Balls::new(1.05 * cover, 1.2 * cover);

@@ -28,7 +28,7 @@ pub enum Test {
 }
 
 /// Groups further off than this many radii count as one dipole.
-const FAR: f64 = 3.0;
+const FAR: f64 = 2.0;
 const LEAF: usize = 8;
 /// Along no axis and in no plane that modellers like.
 const RAY: DVec3 = DVec3::new(0.802_617_3, 0.437_914_1, 0.404_982_9);
@@ -448,7 +448,8 @@ mod tests {
         let mesh = Inside::new(&positions, &triangles);
         assert!(mesh.closed() && mesh.turned() == 0);
         assert!((mesh.volume() / (4.0 / 3.0 * PI) - 1.0).abs() < 0.05);
-        assert!((mesh.winding(DVec3::splat(0.2)) - 1.0).abs() < 1e-3 && mesh.winding(DVec3::splat(2.0)).abs() < 1e-3);
+        // Groups far off count as dipoles: a few hundredths.
+        assert!((mesh.winding(DVec3::splat(0.2)) - 1.0).abs() < 0.03 && mesh.winding(DVec3::splat(2.0)).abs() < 0.03);
         for test in [Test::Winding, Test::Parity] {
             assert_eq!(probe(&mesh, test, |p| p.length() - 1.0), 0, "{test:?}");
         }

@@ -12,7 +12,9 @@ use super::sampling::{Field, Level};
 use crate::shape::tetra::{boundary, cell_edges, volume};
 use glam::DVec3;
 use rayon::prelude::*;
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Nodes and tetrahedra being made.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +31,8 @@ pub struct Lattice {
 
 /// Lattice nodes nearer to the skin than this share of the side are moved onto it.
 const SNAP: f64 = 0.27;
+/// Cells below this mean ratio are looked after.
+const POOR: f64 = 0.4;
 /// Cells flatter than this mean ratio are not kept.
 const LEAST_RATIO: f64 = 0.03;
 
@@ -63,6 +67,14 @@ impl Centred {
         ((x + 1) * (y + 1) * (z + 1) + i + x * (j + y * k)) as u32
     }
 
+    /// Points by rows along the first axis, in order.
+    fn rows(&self) -> Vec<Range<usize>> {
+        let [x, y, z] = self.counts;
+        let corners = (0..(y + 1) * (z + 1)).map(|r| r * (x + 1)..(r + 1) * (x + 1));
+        let first = (x + 1) * (y + 1) * (z + 1);
+        corners.chain((0..y * z).map(|r| first + r * x..first + (r + 1) * x)).collect()
+    }
+
     pub fn point(&self, index: usize) -> DVec3 {
         let [x, y, z] = self.counts;
         let corners = (x + 1) * (y + 1) * (z + 1);
@@ -74,21 +86,8 @@ impl Centred {
 
     /// Points of the lattice within a distance (m).
     pub fn near(&self, p: DVec3, reach: f64) -> Vec<DVec3> {
-        let mut out = Vec::new();
-        for half in [0.0, 0.5] {
-            let at = (p - self.origin) / self.side - half;
-            let (low, high) = ((at - reach / self.side).ceil(), (at + reach / self.side).floor());
-            for k in low.z as i64..=high.z as i64 {
-                for j in low.y as i64..=high.y as i64 {
-                    for i in low.x as i64..=high.x as i64 {
-                        let q = self.origin + (DVec3::new(i as f64, j as f64, k as f64) + half) * self.side;
-                        if q.distance(p) <= reach {
-                            out.push(q);
-                        }
-                    }
-                }
-            }
-        }
+        let mut out = near(self.origin, self.side, p, reach);
+        out.extend(near(self.origin + 0.5 * self.side, self.side, p, reach));
         out
     }
 
@@ -123,10 +122,30 @@ impl Centred {
     }
 }
 
+/// Points of a cubic grid within a distance (m).
+fn near(origin: DVec3, side: f64, p: DVec3, reach: f64) -> Vec<DVec3> {
+    let at = (p - origin) / side;
+    let (low, high) = ((at - reach / side).ceil(), (at + reach / side).floor());
+    let mut out = Vec::new();
+    for k in low.z as i64..=high.z as i64 {
+        for j in low.y as i64..=high.y as i64 {
+            for i in low.x as i64..=high.x as i64 {
+                let q = origin + DVec3::new(i as f64, j as f64, k as f64) * side;
+                if q.distance(p) <= reach {
+                    out.push(q);
+                }
+            }
+        }
+    }
+    out
+}
+
 /// A body-centred lattice cut at the field's surface.
 pub(super) fn stuffed(field: &Field, grid: &Centred) -> Lattice {
     let side = grid.side;
-    let mut levels: Vec<Level> = (0..grid.len()).into_par_iter().map(|i| field.at(grid.point(i))).collect();
+    let mut levels: Vec<Level> = (grid.rows().into_par_iter())
+        .flat_map_iter(|row| field.row(row.len(), side, |i| grid.point(row.start + i)))
+        .collect();
     let mut points: Vec<DVec3> = (0..grid.len()).map(|i| grid.point(i)).collect();
     let mut snapped = vec![false; points.len()];
     for i in 0..points.len() {
@@ -139,6 +158,8 @@ pub(super) fn stuffed(field: &Field, grid: &Centred) -> Lattice {
     let mut out = Lattice::default();
     let mut number: HashMap<u32, u32> = HashMap::new();
     let mut cuts: HashMap<(u32, u32), u32> = HashMap::new();
+    // Where nodes were before they were moved: that tells which way round a cell is.
+    let made = RefCell::new(Vec::new());
     grid.each(|tet| {
         let value = tet.map(|n| levels[n as usize].value);
         if value.iter().all(|&v| v >= 0.0) {
@@ -151,6 +172,7 @@ pub(super) fn stuffed(field: &Field, grid: &Centred) -> Lattice {
         }
         let mut node = |n: u32, out: &mut Lattice| {
             *number.entry(n).or_insert_with(|| {
+                made.borrow_mut().push(grid.point(n as usize));
                 out.positions.push(points[n as usize]);
                 out.on_skin.push(snapped[n as usize]);
                 out.positions.len() as u32 - 1
@@ -168,6 +190,7 @@ pub(super) fn stuffed(field: &Field, grid: &Centred) -> Lattice {
                 let straight = points[a as usize].lerp(points[b as usize], t);
                 let level = field.at(straight);
                 let foot = if level.foot.distance(straight) < 0.2 * side { level.foot } else { straight };
+                made.borrow_mut().push(grid.point(a as usize).lerp(grid.point(b as usize), t));
                 out.positions.push(foot);
                 out.on_skin.push(true);
                 out.positions.len() as u32 - 1
@@ -200,7 +223,7 @@ pub(super) fn stuffed(field: &Field, grid: &Centred) -> Lattice {
             _ => {}
         }
     });
-    out.tidy();
+    out.tidy(&made.into_inner());
     out
 }
 
@@ -221,18 +244,23 @@ fn split(left: [u32; 3], right: [u32; 3], cells: &mut Vec<[u32; 4]>) {
     }
 }
 
-/// The thesis' grid: points inside, those beside them moved onto the skin, whole cubes between.
-pub(super) fn cubes(field: &Field, [low, high]: [DVec3; 2], h: f64, braced: bool) -> Lattice {
+/// First point of the thesis' grid and points along each axis: one more all round than the box needs.
+fn cubic([low, high]: [DVec3; 2], h: f64) -> (DVec3, [usize; 3]) {
     let counts = ((high - low) / h + 1e-9).floor().to_array().map(|c| c as usize + 3);
     let spare = DVec3::from_array(counts.map(|c| (c - 1) as f64)) * h - (high - low);
-    let origin = low - 0.5 * spare;
+    (low - 0.5 * spare, counts)
+}
+
+/// The thesis' grid: points inside, those beside them moved onto the skin, whole cubes between.
+pub(super) fn cubes(field: &Field, [low, high]: [DVec3; 2], h: f64, braced: bool) -> Lattice {
+    let (origin, counts) = cubic([low, high], h);
     let [nx, ny, nz] = counts;
     let place = |i: usize| origin + h * DVec3::new((i % nx) as f64, (i / nx % ny) as f64, (i / nx / ny) as f64);
     let levels: Vec<Level> = (0..nx * ny * nz).into_par_iter().map(|i| field.at(place(i))).collect();
     // A grid point on the skin is inside: it need not be moved.
     let inside: Vec<bool> = levels.iter().map(|l| l.value <= 1e-9 * h).collect();
     let mut out = Lattice::default();
-    let mut number: HashMap<usize, u32> = HashMap::new();
+    let (mut number, mut made) = (HashMap::<usize, u32>::new(), Vec::new());
     for k in 0..nz - 1 {
         for j in 0..ny - 1 {
             for i in 0..nx - 1 {
@@ -240,12 +268,13 @@ pub(super) fn cubes(field: &Field, [low, high]: [DVec3; 2], h: f64, braced: bool
                 let within = (0..8).filter(|&c| inside[corner(c)]).count();
                 // A cube with an inner point; one that only touches the skin from outside is none.
                 let middle = place(corner(0)) + DVec3::splat(0.5 * h);
-                if within == 0 || (within < 8 && within <= 4 && field.at(middle).value > 0.0) {
+                if within == 0 || (within <= 4 && field.at(middle).value > 0.0) {
                     continue;
                 }
                 let nodes: [u32; 8] = std::array::from_fn(|c| {
                     let at = corner(c);
                     *number.entry(at).or_insert_with(|| {
+                        made.push(place(at));
                         out.positions.push(if inside[at] { place(at) } else { levels[at].foot });
                         out.on_skin.push(!inside[at] || levels[at].value > -1e-6 * h);
                         out.positions.len() as u32 - 1
@@ -254,12 +283,7 @@ pub(super) fn cubes(field: &Field, [low, high]: [DVec3; 2], h: f64, braced: bool
                 let odd = (i + j + k) % 2;
                 let flip = |c: usize| c ^ odd;
                 for cell in [[0, 3, 5, 6], [1, 0, 3, 5], [2, 0, 3, 6], [4, 0, 5, 6], [7, 3, 5, 6]] {
-                    let mut cell = cell.map(|c| nodes[flip(c)]);
-                    if volume(cell.map(|n| out.positions[n as usize])) < 0.0 {
-                        // As made, before any point was moved, the order is known.
-                        let made = cell.map(|n| n);
-                        cell = [made[0], made[1], made[3], made[2]];
-                    }
+                    let cell = cell.map(|c| nodes[flip(c)]);
                     // Springs that outgrew the sampling distance join what should be apart.
                     let x = cell.map(|n| out.positions[n as usize]);
                     let long = (0..4).any(|a| (0..a).any(|b| (x[a] - x[b]).abs().max_element() > 1.3 * h));
@@ -284,24 +308,23 @@ pub(super) fn cubes(field: &Field, [low, high]: [DVec3; 2], h: f64, braced: bool
     out.links.dedup();
     let x = &out.positions;
     out.links.retain(|&[a, b]| (x[a as usize] - x[b as usize]).abs().max_element() <= 1.3 * h);
-    out.tidy();
+    out.tidy(&made);
     out
 }
 
 impl Lattice {
-    /// Turns cells the right way round, drops flat ones and nodes without cells.
-    pub fn tidy(&mut self) {
+    /// Turns cells the right way round, as they were before nodes were moved; drops those that
+    /// are inside out now or flat, and nodes without cells.
+    fn tidy(&mut self, made: &[DVec3]) {
         let positions = &self.positions;
         self.cells.retain_mut(|cell| {
-            let repeated = (0..4).any(|a| (0..a).any(|b| cell[a] == cell[b]));
-            if repeated {
+            if (0..4).any(|a| (0..a).any(|b| cell[a] == cell[b])) {
                 return false;
             }
-            let ratio = mean_ratio(cell.map(|n| positions[n as usize]));
-            if ratio < 0.0 {
+            if volume(cell.map(|n| made[n as usize])) < 0.0 {
                 cell.swap(2, 3);
             }
-            ratio.abs() > LEAST_RATIO
+            mean_ratio(cell.map(|n| positions[n as usize])) > LEAST_RATIO
         });
         self.renumber();
     }
@@ -417,9 +440,9 @@ impl Lattice {
                 for share in [0.6, 0.25] {
                     let mut to = here.lerp(mean, share);
                     if outer[i] {
-                        let level = field.at(to);
-                        if level.foot.distance(here) < 2.0 * here.distance(mean) + 1e-12 {
-                            to = level.foot;
+                        let foot = field.beside(to, false).0.foot;
+                        if foot.distance(here) < 2.0 * here.distance(mean) + 1e-12 {
+                            to = foot;
                         }
                     }
                     self.positions[i] = to;
@@ -430,6 +453,38 @@ impl Lattice {
                 }
             }
         }
+    }
+
+    /// Looks around the nodes of badly shaped cells for better places; those on the skin may
+    /// leave it by a little. What stays flat and lies on the skin with all corners is dropped.
+    pub(super) fn polish(&mut self, held: &[bool], h: f64) {
+        let around = self.around();
+        for pass in 0..6 {
+            let step = h * [0.2, 0.1, 0.05][pass % 3];
+            for i in 0..self.positions.len() {
+                let mut worst = self.worst(&around[i]);
+                if held[i] || worst > POOR {
+                    continue;
+                }
+                let mut here = self.positions[i];
+                for direction in 0..27 {
+                    let way = DVec3::new((direction % 3) as f64, (direction / 3 % 3) as f64, (direction / 9) as f64);
+                    self.positions[i] = here + step * (way - 1.0);
+                    let found = self.worst(&around[i]);
+                    if found > worst {
+                        (worst, here) = (found, self.positions[i]);
+                    }
+                }
+                self.positions[i] = here;
+            }
+        }
+        let mut outer = vec![false; self.positions.len()];
+        boundary(&self.cells).iter().flatten().for_each(|&n| outer[n as usize] = true);
+        let positions = &self.positions;
+        self.cells.retain(|c| {
+            mean_ratio(c.map(|n| positions[n as usize])) > 0.5 * POOR || !c.iter().all(|&n| outer[n as usize])
+        });
+        self.renumber();
     }
 
     /// Cells around every node.

@@ -72,12 +72,18 @@ pub(super) struct Level {
 impl Field<'_> {
     /// Distance and nearest surface point.
     pub fn at(&self, p: DVec3) -> Level {
-        let mut level = match self.skin.nearest(p) {
+        self.beside(p, self.skin.contains(p, self.test)).0
+    }
+
+    /// The same where it is known on which side of the skin the point is; and the distance to the
+    /// skin itself (m).
+    pub fn beside(&self, p: DVec3, inside: bool) -> (Level, f64) {
+        let (mut level, gap) = match self.skin.nearest(p) {
             Some(nearest) => {
-                let sign = if self.skin.contains(p, self.test) { -1.0 } else { 1.0 };
-                Level { value: sign * nearest.distance, foot: nearest.point }
+                let sign = if inside { -1.0 } else { 1.0 };
+                (Level { value: sign * nearest.distance, foot: nearest.point }, nearest.distance)
             }
-            None => Level { value: f64::INFINITY, foot: p },
+            None => (Level { value: f64::INFINITY, foot: p }, 0.0),
         };
         self.balls.each_near(p, |center, radius| {
             let distance = p.distance(center);
@@ -86,6 +92,21 @@ impl Field<'_> {
                 level = Level { value: distance - radius, foot: center + radius * away };
             }
         });
-        level
+        (level, gap)
+    }
+
+    /// Levels at a row of points, each one `step` from the last (m): one that is further from the
+    /// skin than that has the next on its own side.
+    pub fn row(&self, count: usize, step: f64, point: impl Fn(usize) -> DVec3) -> Vec<Level> {
+        let mut known: Option<bool> = None;
+        (0..count)
+            .map(|i| {
+                let p = point(i);
+                let side = known.unwrap_or_else(|| self.skin.contains(p, self.test));
+                let (level, gap) = self.beside(p, side);
+                known = (gap > 1.001 * step).then_some(side);
+                level
+            })
+            .collect()
     }
 }

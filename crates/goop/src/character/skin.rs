@@ -362,14 +362,14 @@ impl Part {
         for i in 0..10 {
             for j in 0..i {
                 let by = self.factor[10 * i + j];
-                right[i] = right[i] - by * right[j];
+                right[i] -= by * right[j];
             }
             right[i] /= self.factor[11 * i];
         }
         for i in (0..10).rev() {
             for j in i + 1..10 {
                 let by = self.factor[10 * j + i];
-                right[i] = right[i] - by * right[j];
+                right[i] -= by * right[j];
             }
             right[i] /= self.factor[11 * i];
         }

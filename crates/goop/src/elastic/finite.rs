@@ -78,6 +78,9 @@ impl Finite {
         if material.card.poisson > MOST_POISSON {
             limits.push(format!("Poisson's ratio {} is taken as {MOST_POISSON}", material.card.poisson));
         }
+        if four.is_empty() && eight.is_empty() {
+            limits.push("finite elements fill a solid: this shape has no volume and falls apart".into());
+        }
         if material.raw.is_some() {
             limits.push("finite elements take young, poisson and damping from the card; raw spring constants give them no stiffness".into());
         }

@@ -135,7 +135,8 @@ impl<const N: usize> Packs<N> {
         let Some(positions) = self.positions.get() else { return };
         let mut places = positions[chunk].as_chunks::<WIDE>().0.iter();
         for (p, pack) in self.packs[chunk].iter().enumerate() {
-            let (offsets, coefficients) = (gather::<L, N>(pack, at.x), Turned::<L, N>::new(pack, at));
+            let offsets = gather::<L, N>(pack, at.x);
+            let coefficients = Turned::<L, N>::new(pack, &offsets, at);
             // No closure: it would not be compiled for AVX2.
             let glass = match self.hourglass[chunk].get(p) {
                 Some(glass) => Some(Strains::new(glass, &coefficients.f, &offsets)),
@@ -296,9 +297,9 @@ struct Turned<L, const N: usize> {
 
 impl<L: Lanes, const N: usize> Turned<L, N> {
     #[inline(always)]
-    fn new(pack: &Pack<N>, at: At) -> Self {
+    fn new(pack: &Pack<N>, offsets: &[V3<L>; N], at: At) -> Self {
         let m = constants::<L, N>(pack);
-        let f = gradient::<L, N>(pack, &gather(pack, at.x));
+        let f = gradient::<L, N>(pack, offsets);
         let (u, s, v) = singular(&f);
         let (_, j) = cofactors(&f);
         let sigma = W::choose(j, W::splat(0.0), W::splat(-1.0), W::splat(1.0));

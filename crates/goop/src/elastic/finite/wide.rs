@@ -185,7 +185,7 @@ pub fn cofactors<L: Lanes>(f: &M3<L>) -> (M3<L>, W<L>) {
 }
 
 /// Eigenvectors (columns) of symmetric matrices, by Jacobi's rotations; the matrix becomes
-/// diagonal. Converges quadratically: three sweeps are nearly always enough, five always.
+/// diagonal to a billionth. Converges quadratically: two or three sweeps are nearly always enough.
 #[inline(always)]
 pub fn diagonalise<L: Lanes>(s: &mut M3<L>) -> M3<L> {
     let one = W::splat(1.0);
@@ -198,9 +198,9 @@ pub fn diagonalise<L: Lanes>(s: &mut M3<L>) -> M3<L> {
         rotate::<L, 0, 1, 2>(s, &mut v);
         rotate::<L, 0, 2, 1>(s, &mut v);
         rotate::<L, 1, 2, 0>(s, &mut v);
-        if sweep >= 2 {
+        if sweep >= 1 {
             let left = s[0][1].size() + s[0][2].size() + s[1][2].size();
-            if left.all_below(whole * W::splat(1e-14) + W::splat(1e-290)) {
+            if left.all_below(whole * W::splat(1e-9) + W::splat(1e-290)) {
                 break;
             }
         }
@@ -299,12 +299,12 @@ mod tests {
                 for i in 0..3 {
                     for j in 0..3 {
                         let back: f64 = (0..3).map(|k| u[i][k].0[l] * s[k].0[l] * v[j][k].0[l]).sum();
-                        assert!((back - f[i][j].0[l]).abs() < 1e-13, "{case} {l}: {back}");
+                        assert!((back - f[i][j].0[l]).abs() < 1e-8, "{case} {l}: {back}");
                         let same = if i == j { 1.0 } else { 0.0 };
                         let vv: f64 = (0..3).map(|k| v[k][i].0[l] * v[k][j].0[l]).sum();
                         let uu: f64 = (0..3).map(|k| u[k][i].0[l] * u[k][j].0[l]).sum();
                         assert!((vv - same).abs() < 1e-13);
-                        assert!((uu - same).abs() < 1e-7, "{case} {l} {i} {j}: {uu}");
+                        assert!((uu - same).abs() < 1e-5, "{case} {l} {i} {j}: {uu}");
                     }
                 }
             }
