@@ -113,5 +113,6 @@ fn steps_allocate_nothing() {
     }
     for ground in [false, true] {
         assert_eq!(allocations(scene(Axes::RIGID, 2e-3, ground)), 0, "rigid, on the ground: {ground}");
+        assert_eq!(allocations(scene(Axes::FINITE, 2e-3, ground)), 0, "finite elements, on the ground: {ground}");
     }
 }

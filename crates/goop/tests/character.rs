@@ -175,6 +175,17 @@ fn bones_hold_nodes_and_parts_follow_bones() {
     }
     assert!(made.depth.iter().copied().fold(0.0, f64::max) > 0.2);
     assert!(made.report.empty_bones.is_empty() && made.report.moved > 10);
+    // The fitted skin stands where the skin is, and turns with the body.
+    let (vertices, _) = puppet();
+    let fitted = made.fitted_skin(&vertices);
+    let turn = DQuat::from_rotation_z(1.2);
+    let moved: Vec<DVec3> = made.shape.rest_positions.iter().map(|&x| turn * x + DVec3::X).collect();
+    let mut out = vec![DVec3::ZERO; vertices.len()];
+    fitted.apply(&fitted.fit(&moved), &mut out);
+    let off = vertices.iter().zip(&out).map(|(v, x)| (turn * *v + DVec3::X).distance(*x)).fold(0.0, f64::max);
+    assert!(off < 1e-3, "{off}");
+    // Pieces that run through one another are counted once.
+    assert_eq!(made.report.volumes[0], made.report.volumes[1]);
 }
 
 /// Catches a bone that strains the flesh it carries along at constant velocity.

@@ -6,7 +6,7 @@ use super::lattice::{Centred, Lattice, cubes, stuffed};
 use super::parts::{Parts, related};
 use super::quality::{self, Quality};
 use super::sampling::{Field, Kind, Sampling};
-use super::skin::SkinMap;
+use super::skin::{FittedSkin, SkinMap};
 use super::thin::{Balls, medial};
 use crate::shape::{LEAST_SIZE, MOST_SIZE, Shape, ShapeError};
 use glam::DVec3;
@@ -83,7 +83,8 @@ pub struct Report {
     pub closed: bool,
     /// Triangles that faced the wrong way.
     pub turned: usize,
-    /// Volume inside the skin, and of the cells (m³).
+    /// Volume inside the skin (that of the cells, where the skin is open or runs through itself),
+    /// and of the cells (m³).
     pub volumes: [f64; 2],
     /// Balls that thicken thin parts.
     pub thickened: usize,
@@ -120,6 +121,26 @@ pub struct Character {
     pub depth: Vec<f64>,
     /// What was found and done.
     pub report: Report,
+}
+
+impl Character {
+    /// The skin by low-order fits, one a part: vertices share in parts as the nodes around them do.
+    pub fn fitted_skin(&self, vertices: &[DVec3]) -> FittedSkin {
+        let rows = (0..self.skin.len()).map(|v| {
+            let mut row: Vec<(u32, f64)> = Vec::new();
+            for (node, weight) in self.skin.row(v) {
+                for &(part, share) in self.parts.of(node as usize) {
+                    match row.iter_mut().find(|r| r.0 == part) {
+                        Some(r) => r.1 += weight.max(0.0) * share,
+                        None => row.push((part, weight.max(0.0) * share)),
+                    }
+                }
+            }
+            row
+        });
+        let shares = Parts::from_rows(self.parts.count, rows);
+        FittedSkin::new(&self.shape.rest_positions, &self.parts, vertices, shares)
+    }
 }
 
 /// Samples a skin with bones. `weights` are the rig's own, by vertex and bone.
@@ -198,8 +219,9 @@ pub fn build(
     };
     let shape = Shape::from_tetrahedra(lattice.positions, lattice.cells, lattice.links, BTreeMap::new())?;
     let cells = shape.tetrahedra().map_or(0.0, |t| t.volume);
-    // The volume of an open skin means little.
-    let inside = if report.closed && skin.volume() > 0.0 { skin.volume() } else { cells };
+    // The volume of an open skin means little, and where a skin runs through itself it counts twice.
+    let overlaps = || shape.rest_positions.par_iter().any(|&p| skin.winding(p) > 1.5);
+    let inside = if report.closed && skin.volume() > 0.0 && !overlaps() { skin.volume() } else { cells };
     report.volumes = [inside, cells];
     Ok(Character {
         shape: shape.with_volume(inside),

@@ -20,4 +20,4 @@ pub use build::{Character, CharacterError, Report, build};
 pub use inside::{Inside, Test};
 pub use parts::Parts;
 pub use sampling::{Kind, Sampling};
-pub use skin::SkinMap;
+pub use skin::{FittedSkin, SkinMap};

@@ -210,16 +210,21 @@ pub fn diagonalise<L: Lanes>(s: &mut M3<L>) -> M3<L> {
 
 #[inline(always)]
 fn rotate<L: Lanes, const P: usize, const Q: usize, const O: usize>(s: &mut M3<L>, v: &mut M3<L>) {
+    // With p = |d| + r the rotation is (p, ±off) over its length, whose square is 2 r p; the values
+    // become m ∓ r. Two roots and one division, which are what this waits for.
     let (zero, one) = (W::splat(0.0), W::splat(1.0));
     let d = W::splat(0.5) * (s[Q][Q] - s[P][P]);
+    let m = W::splat(0.5) * (s[Q][Q] + s[P][P]);
     let off = s[P][Q];
     let r = (d * d + off * off).root();
+    let p = d.size() + r;
     let sign = W::choose(d, zero, -one, one);
-    let t = (sign * off).over(d.size() + r + W::splat(1e-300));
-    let c = one.over((one + t * t).root());
-    let n = t * c;
-    s[P][P] = s[P][P] - t * off;
-    s[Q][Q] = s[Q][Q] + t * off;
+    let by = one.over((W::splat(2.0) * r * p).root().larger(W::splat(1e-140)));
+    let nothing = W::splat(1e-130);
+    let c = W::choose(r, nothing, one, p * by);
+    let n = W::choose(r, nothing, zero, sign * off * by);
+    s[P][P] = m - sign * r;
+    s[Q][Q] = m + sign * r;
     (s[P][Q], s[Q][P]) = (zero, zero);
     let (sp, sq) = (s[P][O], s[Q][O]);
     s[P][O] = c * sp - n * sq;
