@@ -15,7 +15,7 @@ import numpy as np
 from common import Truth, check, check_positions, check_values, end, guarded
 
 truth = Truth(sys.argv[1])
-SCENE = "five_bodies"
+SCENE = "six_bodies"
 
 
 def fresh(fps=truth.fps):
@@ -73,20 +73,27 @@ def check_frames(what, thing, body, order=None, frames=None):
 
 
 def check_surface(what, thing, body, split=False):
-    """Triangles, texture coordinates and materials; `split` where seams may double vertices."""
+    """Triangles, texture coordinates and materials; `split` where vertices may be doubled at
+    seams and triangles come a material after the other."""
     mesh = thing.data
+    materials = body["triangle_materials"] or [0] * len(body["triangles"])
+    order = sorted(range(len(materials)), key=lambda t: materials[t]) if split else range(len(materials))
     if not split:
         faces = [list(polygon.vertices) for polygon in mesh.polygons]
         check(f"{what} faces", faces == body["triangles"])
     if body["corner_uvs"]:
         found = [[list(mesh.uv_layers[0].uv[corner].vector) for corner in polygon.loop_indices]
                  for polygon in mesh.polygons]
-        check_values(f"{what} texture coordinates", found, body["corner_uvs"])
+        check_values(f"{what} texture coordinates", found, [body["corner_uvs"][t] for t in order])
     if body["materials"]:
-        plain = lambda name: name.replace(" ", "_")
         of = [plain(mesh.materials[polygon.material_index].name) for polygon in mesh.polygons]
-        right = [plain(body["materials"][m]["name"]) for m in body["triangle_materials"]]
+        right = [plain(body["materials"][materials[t]]["name"]) for t in order]
         check(f"{what} materials", of == right)
+
+
+def plain(name):
+    """As it is where a format takes letters, digits and underscores only."""
+    return "".join(c if c.isalnum() else "_" for c in name)
 
 
 def point_cache(ending):
@@ -138,6 +145,65 @@ def ply_sequence():
             check_frames(f"ply blender {name}", thing, body, frames=[frame])
 
 
+def original_numbers(thing):
+    """Vertex of the mesh that each stands for, where the file says so: glTF doubles vertices
+    at seams, and Blender takes those of every primitive anew and drops those of no triangle."""
+    attribute = thing.data.attributes.get("_ORIGINAL_VERTEX")
+    if attribute is None:
+        return None
+    numbers = np.empty(len(attribute.data), dtype=np.float32)
+    attribute.data.foreach_get("value", numbers)
+    return numbers.astype(int)
+
+
+def corner_set(thing, numbers=None):
+    """Vertex, texture coordinate and material of every corner, however polygons are cut."""
+    mesh, found = thing.data, set()
+    for polygon in mesh.polygons:
+        for corner, vertex in zip(polygon.loop_indices, polygon.vertices):
+            uv = mesh.uv_layers[0].uv[corner].vector
+            number = vertex if numbers is None else int(numbers[vertex])
+            found.add((number, round(uv[0], 4), round(uv[1], 4), mesh.materials[polygon.material_index].name))
+    return found
+
+
+def like_the_source():
+    """An imported mesh comes out of every format as Blender reads it from its own file."""
+    fresh()
+    (thing,) = imported(bpy.ops.wm.obj_import, filepath=f"{truth.folder}/source/roof.obj")
+    (body,) = [body for body in truth.bodies if body["name"] == "imported"]
+    start = 0.5 * world_positions(thing, 0) + upright(np.array([[1.5, 1.0, 2.0]]))
+    corners = corner_set(thing)
+    seams, materials = len({corner[:3] for corner in corners}), len({corner[3] for corner in corners})
+    check("source has a seam and two materials", seams > len(start) and materials == 2)
+    sequence, whole = "imported/imported.0000.obj", f"{SCENE}."
+    for ending, name, operator in [
+        ("pc2", "imported.obj", bpy.ops.wm.obj_import),
+        ("mdd", "imported.obj", bpy.ops.wm.obj_import),
+        ("obj", sequence, bpy.ops.wm.obj_import),
+        ("glb", whole + "glb", bpy.ops.import_scene.gltf),
+        ("usda", whole + "usda", bpy.ops.wm.usd_import),
+        ("usdc", whole + "usdc", bpy.ops.wm.usd_import),
+    ]:
+        fresh()
+        things = imported(operator, filepath=f"{truth.folder}/{ending}/{name}")
+        (thing,) = [thing for thing in things if thing.name.split(".")[0] == "imported"]
+        numbers = original_numbers(thing)
+        what = f"{ending} blender source"
+        if ending in ["pc2", "mdd"]:
+            modifier = thing.modifiers.new("cache", "MESH_CACHE")
+            modifier.cache_format = ending.upper()
+            modifier.filepath = f"{truth.folder}/{ending}/imported.{ending}"
+            modifier.frame_start = 0
+        expected = start if numbers is None else start[numbers]
+        check(f"{what} doubles vertices only as GLB", (numbers is not None) == (ending == "glb"))
+        check_positions(f"{what} vertices in order", world_positions(thing, 0), expected, truth.size)
+        found = corner_set(thing, numbers)
+        right = corners if not ending.startswith("usd") else {(*corner, plain(name)) for *corner, name in corners}
+        same = found == right
+        check(f"{what} texture coordinates and materials", same, "" if same else str(found ^ right))
+
+
 def glb():
     fresh()
     path = f"{truth.folder}/glb/{SCENE}.glb"
@@ -145,14 +211,14 @@ def glb():
     for body in truth.bodies:
         thing = things[body["name"]]
         what = f"glb blender {body['name']}"
+        numbers = original_numbers(thing)
+        if numbers is not None:
+            drawn = set(np.ravel(body["triangles"]).tolist())
+            check(f"{what} has every vertex that is drawn", set(numbers.tolist()) == drawn)
         for frame in truth.checked:
-            found, expected = world_positions(thing, frame), upright(truth.positions(body, frame))
-            if len(body["materials"]) > 1:
-                # Blender takes the vertices of every primitive anew: go by the corners.
-                corners = [corner for polygon in thing.data.polygons for corner in polygon.vertices]
-                found, expected = found[corners], expected[np.ravel(body["triangles"])]
-            # Further vertices of a seam come after all others.
-            check_positions(f"{what} frame {frame}", found[: len(expected)], expected, truth.size)
+            expected = upright(truth.positions(body, frame))
+            expected = expected if numbers is None else expected[numbers]
+            check_positions(f"{what} frame {frame}", world_positions(thing, frame), expected, truth.size)
         if body["triangles"]:
             check_surface(what, thing, body, split=True)
 
@@ -190,6 +256,7 @@ for ending in ["pc2", "mdd"]:
 guarded("obj", obj_sequence)
 guarded("ply", ply_sequence)
 guarded("glb", glb)
+guarded("source", like_the_source)
 guarded("glb reduced", reduced_glb)
 for ending in ["usda", "usdc"]:
     guarded(ending, lambda: usd(ending))

@@ -12,7 +12,7 @@ from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 from common import Truth, check, check_positions, check_values, end, guarded
 
 truth = Truth(sys.argv[1])
-SCENE = "five_bodies"
+SCENE = "six_bodies"
 
 
 def vtu(body, frame):
@@ -25,6 +25,11 @@ def vtu(body, frame):
     cells = {block.type: block.data.tolist() for block in read.cells}
     kept = cells.get("triangle", []) == body["triangles"] and cells.get("line", []) == body["segments"]
     check(f"{what} cells", kept)
+    if body["materials"]:
+        check(f"{what} materials", read.cell_data["material"][0].tolist() == body["triangle_materials"])
+    if "corner_uv" in read.cell_data:
+        corners = read.cell_data["corner_uv"][0].reshape(-1, 3, 2)
+        check_values(f"{what} texture coordinates of corners", corners, body["corner_uvs"])
 
 
 def pvd():
@@ -47,6 +52,13 @@ def ply(body, frame):
     faces = [list(face) for face in read["face"]["vertex_indices"]] if "face" in read else []
     edges = [[int(a), int(b)] for a, b in read["edge"].data] if "edge" in read else []
     check(f"{what} cells", faces == body["triangles"] and edges == body["segments"])
+    if body["materials"]:
+        named = [comment.split(" ", 2)[2] for comment in read.comments if comment.startswith("material ")]
+        right = named == [material["name"] for material in body["materials"]]
+        check(f"{what} materials", right and read["face"]["material_index"].tolist() == body["triangle_materials"])
+    if "face" in read and "texcoord" in [p.name for p in read["face"].properties]:
+        corners = np.stack(list(read["face"]["texcoord"])).reshape(-1, 3, 2)
+        check_values(f"{what} texture coordinates of corners", corners, body["corner_uvs"])
 
 
 def caches(body):

@@ -38,6 +38,8 @@ pub enum Command {
     Schema,
     /// Run one scene under several formulations or integrators and compare them on a page
     Compare(Compare),
+    /// Compute what is known from theory and measurement, and hold it against the known values
+    Validate(Validate),
 }
 
 /// Which scene, and changes to it.
@@ -105,6 +107,26 @@ pub struct Check {
     pub quiet: bool,
 }
 
+/// `goop validate`
+#[derive(Debug, clap::Args)]
+pub struct Validate {
+    /// Only rows whose name has this in it, such as "plate"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// Weight over stiffness of the heavy cantilever; may be given several times [default: 1, 10, 100]
+    #[arg(long, value_name = "NUMBER")]
+    pub gamma: Vec<f64>,
+    /// The page to write [default: out/validate.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// End with one JSON object on one line
+    #[arg(long)]
+    pub json: bool,
+    /// No table in the terminal
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
 /// `goop new`
 #[derive(Debug, clap::Args)]
 pub struct New {
@@ -121,9 +143,12 @@ pub struct New {
 pub struct Export {
     /// The folder of a run
     pub folder: PathBuf,
-    /// Format: pc2, mdd, obj, ply, glb, usda, usdc or vtu
+    /// Format: pc2, mdd, obj, ply, glb, usda, usdc or vtu; or shape: bodies as rest shapes for other scenes
     #[arg(long)]
     pub to: String,
+    /// Frame to take, for shape [default: the last]
+    #[arg(long, value_name = "N")]
+    pub frame: Option<usize>,
     /// Folder for the files [default: <folder>/export]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -152,6 +177,24 @@ pub struct Render {
     /// Names under the bodies
     #[arg(long)]
     pub captions: bool,
+    /// What else is drawn, comma separated
+    #[arg(long, value_enum, value_name = "WHAT,…", value_delimiter = ',', default_value = "pins")]
+    pub show: Vec<Showing>,
+    /// What is behind everything: white, black, grey, a colour such as #20303c, or a picture.png
+    #[arg(long, value_name = "COLOUR|PNG", value_parser = background)]
+    pub background: Option<Behind>,
+    /// Where the camera stands (m), such as 2,1.5,4 [default: the scene's, or where it sees the whole motion]
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
+    pub camera: Option<Point>,
+    /// What it looks at (m) [default: the scene's, or the middle of the motion]
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true, requires = "camera")]
+    pub look_at: Option<Point>,
+    /// Lens on a frame 36 mm wide (mm): 24 is wide, 100 is long [default: the scene's, or 50]
+    #[arg(long, value_name = "MM", value_parser = lens)]
+    pub lens: Option<f64>,
+    /// Turn the camera about the vertical through what it looks at (degrees a second)
+    #[arg(long, value_name = "DEG", value_parser = orbit, allow_hyphen_values = true)]
+    pub orbit: Option<f64>,
     /// Write every frame as PNG into this folder too
     #[arg(long, value_name = "DIR")]
     pub png: Option<PathBuf>,
@@ -191,6 +234,78 @@ pub enum Color {
     Speed,
 }
 
+/// What else is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Showing {
+    /// Held nodes, and in blue those that springs hold
+    Pins,
+    /// Nodes that touch an obstacle
+    Contacts,
+    /// Arrows for velocities
+    Velocities,
+    /// Arrows for loads, springs of soft pins and obstacles
+    Forces,
+    /// Every node
+    Nodes,
+    /// Every spring
+    Springs,
+    /// Nothing else
+    None,
+}
+
+/// What is behind everything.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Behind {
+    /// One colour (sRGB, 0 to 1).
+    Colour([f32; 3]),
+    /// A picture.
+    Picture(PathBuf),
+}
+
+/// A point in space (m).
+pub type Point = [f64; 3];
+
+fn background(text: &str) -> Result<Behind, String> {
+    let named = [("white", 0xffffff), ("black", 0x000000), ("grey", 0x808080), ("gray", 0x808080)];
+    if let Some((_, colour)) = named.iter().find(|(name, _)| *name == text) {
+        return Ok(Behind::Colour(bytes(*colour)));
+    }
+    if let Some(digits) = text.strip_prefix('#') {
+        let value = u32::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 6 && digits.is_ascii());
+        return match value {
+            Some(value) => Ok(Behind::Colour(bytes(value))),
+            None => Err(format!("'{text}' is not a colour: write # and six hexadecimal digits, such as #20303c")),
+        };
+    }
+    if text.to_lowercase().ends_with(".png") {
+        return Ok(Behind::Picture(PathBuf::from(text)));
+    }
+    Err(format!("'{text}' is neither white, black, grey, a colour such as #20303c, nor a PNG file"))
+}
+
+fn bytes(rgb: u32) -> [f32; 3] {
+    [16, 8, 0].map(|shift| (rgb >> shift & 255) as f32 / 255.0)
+}
+
+fn point(text: &str) -> Result<Point, String> {
+    let wrong = || format!("'{text}' is not a point: write it as 2,1.5,4");
+    let numbers: Vec<f64> = text.split(',').map_while(|t| t.trim().parse().ok()).collect();
+    match <[f64; 3]>::try_from(numbers) {
+        Ok(point) if text.split(',').count() == 3 && point.iter().all(|c| c.is_finite() && c.abs() <= 1e6) => Ok(point),
+        _ => Err(wrong()),
+    }
+}
+
+fn lens(text: &str) -> Result<f64, String> {
+    let wrong = || format!("'{text}' is not a lens: give 1 to 2000 mm");
+    text.parse().ok().filter(|mm| (1.0..=2000.0).contains(mm)).ok_or_else(wrong)
+}
+
+fn orbit(text: &str) -> Result<f64, String> {
+    let wrong = || format!("'{text}' is not a speed of turning: give -3600 to 3600 degrees a second");
+    text.parse().ok().filter(|speed| (-3600.0..=3600.0).contains(speed)).ok_or_else(wrong)
+}
+
 fn size(text: &str) -> Result<(u32, u32), String> {
     let wrong = || format!("'{text}' is not a size: write it as 1280x720");
     let (width, height) = text.split_once(['x', 'X', '×']).ok_or_else(wrong)?;
@@ -206,9 +321,12 @@ pub struct Compare {
     /// Formulations (spring, mass-spring, implicit, rigid) or integrators, comma separated
     #[arg(long, value_delimiter = ',', default_value = "spring,implicit,implicit-midpoint")]
     pub formulations: Vec<String>,
-    /// The page to write [default: out/<scene>-compare.html]
+    /// The page to write [default: out/<scene>-compare.html]; the movie goes beside it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Make no movie
+    #[arg(long)]
+    pub no_movie: bool,
     /// No progress
     #[arg(short, long)]
     pub quiet: bool,

@@ -112,10 +112,13 @@ fn sentences(model: &Model, index: usize, found: &Preflight) -> Vec<String> {
             preflight::DETAIL_LIMIT
         )),
     }
+    let framed = body.axes.coordinates == Coordinates::Framed;
     let implicit = body.axes.integrator.implicit();
     let limit =
         if found.damper_rate * found.stable_step > 1.0 { "the dampers limit it" } else { "the springs limit it" };
-    if implicit {
+    if framed {
+        out.push("stable at any step; accuracy wants steps short beside what is to be seen".to_owned());
+    } else if implicit {
         out.push(format!(
             "implicit: stable at any step; an explicit scheme would need {} or less ({limit})",
             seconds(found.stable_step)

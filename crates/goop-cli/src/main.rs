@@ -11,9 +11,11 @@ mod progress;
 mod render;
 mod resume;
 mod run;
+mod saved;
 mod scenes;
 mod summary;
 mod units;
+mod validate;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -50,6 +52,8 @@ fn behave() {
     // SAFETY: called first, before any thread or handler exists.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        // A file that may not grow is then an error like any other, with a sentence.
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("error: goop itself failed: {panic}");
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Some(Command::Render(render)) => render::render(&render),
         Some(Command::Schema) => scenes::schema(),
         Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::Validate(args)) => validate::validate(&args),
     };
     match outcome {
         Ok(end) => end.into(),

@@ -1,9 +1,11 @@
 //! `goop render`: pictures and a movie from the folder of a run alone.
 //!
-//! Positions, velocities and stretch come from `cache/`, energies from `stats.csv`,
-//! obstacles, pins and the camera from `scene.toml`; nothing is simulated again.
+//! Positions, velocities and stretch come from `cache/`, meshes and springs from `rest/`,
+//! energies from `stats.csv`, pins and contacts from `marks.csv`, forces from `forces.csv`,
+//! centres of mass from `centers.csv`, obstacles and the camera from `scene.toml`; nothing is
+//! simulated again.
 
-use crate::args::{Color, Look, Render};
+use crate::args::{Behind, Color, Look, Point, Render, Showing};
 use crate::progress;
 use crate::{End, units};
 use anyhow::{Result, anyhow};
@@ -11,42 +13,85 @@ use glam::DVec3;
 use goop::frame::{BodyFrame, Frame};
 use goop::ledger::Ledger;
 use goop_output::render::{
-    BodyLook, CameraLook, ColorBy, Motion, ObstacleLook, Renderer, SceneLook, Settings, Show, Style,
+    Background, BodyLook, CameraLook, ColorBy, Framing, Motion, ObstacleLook, Renderer, SceneLook, Settings, Show,
+    Style,
 };
-use goop_output::{CacheReader, Image, Movie};
+use goop_output::{CacheReader, Image, Mark, Movie, StoredCenters, StoredForces, StoredMarks};
 use goop_scene::Scene;
-use goop_scene::scene::Edit;
+use goop_scene::scene::{Camera, Edit};
 use std::path::Path;
 use std::time::Instant;
 
 /// How pictures are made.
-#[derive(Clone, Copy, Debug)]
-pub struct Picture {
-    pub width: u32,
-    pub height: u32,
-    pub look: Look,
-    pub color: Color,
-    pub hud: bool,
-    pub captions: bool,
+#[derive(Clone, Debug, Default)]
+struct Picture {
+    settings: Settings,
+    camera: Wish,
 }
 
-impl Default for Picture {
-    fn default() -> Self {
-        Self { width: 1280, height: 720, look: Look::Shaded, color: Color::Body, hud: false, captions: false }
+/// What of the camera is given on the command line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wish {
+    position: Option<Point>,
+    look_at: Option<Point>,
+    lens: Option<f64>,
+    orbit: Option<f64>,
+}
+
+impl Picture {
+    /// As the arguments say; fails where a picture behind everything cannot be read.
+    fn of(args: &Render) -> Result<Picture> {
+        let shows = |what: Showing| args.show.contains(&what);
+        let settings = Settings {
+            width: args.size.0,
+            height: args.size.1,
+            style: match args.look {
+                Look::Shaded => Style::Shaded,
+                Look::Wireframe => Style::Wireframe { hidden: true },
+                Look::Lattice => Style::Lattice,
+            },
+            color_by: match args.color {
+                Color::Body => ColorBy::Body,
+                Color::Stretch => ColorBy::Stretch,
+                Color::Speed => ColorBy::Speed,
+            },
+            show: Show {
+                pins: shows(Showing::Pins),
+                contacts: shows(Showing::Contacts),
+                velocities: shows(Showing::Velocities),
+                forces: shows(Showing::Forces),
+                nodes: shows(Showing::Nodes),
+                springs: shows(Showing::Springs),
+                hud: args.hud,
+                captions: args.captions,
+                ..Show::default()
+            },
+            background: match &args.background {
+                None => Background::Studio,
+                Some(Behind::Colour(colour)) => Background::Color(*colour),
+                Some(Behind::Picture(path)) => Background::Picture(Image::read_png(path)?),
+            },
+            ..Settings::default()
+        };
+        let camera = Wish { position: args.camera, look_at: args.look_at, lens: args.lens, orbit: args.orbit };
+        Ok(Picture { settings, camera })
     }
 }
 
 /// `goop render`
 pub fn render(args: &Render) -> Result<End> {
-    let stored = match Stored::open(&args.folder) {
-        Ok(stored) => stored,
+    let (stored, picture) = match Stored::open(&args.folder).and_then(|s| Ok((s, Picture::of(args)?))) {
+        Ok(both) => both,
         Err(error) => {
             eprintln!("error: {error:#}");
             return Ok(End::Wrong);
         }
     };
-    let (width, height) = args.size;
-    let picture = Picture { width, height, look: args.look, color: args.color, hud: args.hud, captions: args.captions };
+    if args.camera.is_some() && args.camera == args.look_at {
+        eprintln!("error: the camera stands at the point that it looks at");
+        eprintln!("  = help: move --camera away from --look-at");
+        return Ok(End::Wrong);
+    }
     let asked = args.still.iter().chain(&args.strobe).flatten();
     if let Some(frame) = asked.copied().find(|&frame| frame >= stored.cache.frames()) {
         eprintln!("error: there is no frame {frame}: the run has {}", stored.cache.frames());
@@ -56,14 +101,14 @@ pub fn render(args: &Render) -> Result<End> {
     if let Some(instants) = &args.strobe {
         let path = args.output.clone().unwrap_or_else(|| args.folder.join("strobe.png"));
         let frames = (0..stored.cache.frames()).map(|k| stored.frame(k)).collect::<Result<Vec<_>>>()?;
-        stored.renderer(picture)?.strobe(&frames, instants)?.write_png(&path)?;
+        stored.renderer(&picture)?.strobe(&frames, instants)?.write_png(&path)?;
         println!("wrote {}", path.display());
         return Ok(End::Done);
     }
     if let Some(list) = &args.still {
         let out = args.output.clone().unwrap_or_else(|| args.folder.clone());
         goop_output::whole::make_folder(&out)?;
-        let mut renderer = stored.renderer(picture)?;
+        let mut renderer = stored.renderer(&picture)?;
         for &frame in list {
             let path = out.join(format!("frame-{frame:04}.png"));
             let image = match args.rays {
@@ -77,7 +122,7 @@ pub fn render(args: &Render) -> Result<End> {
     }
     let path = args.output.clone().unwrap_or_else(|| args.folder.join("movie.mp4"));
     let clock = Instant::now();
-    stored.movie(&path, picture, args.png.as_deref(), args.quiet)?;
+    stored.movie(&path, &picture, args.png.as_deref(), args.quiet)?;
     if !args.quiet {
         let seconds = clock.elapsed().as_secs_f64();
         let each = units::seconds(seconds / stored.cache.frames().max(1) as f64);
@@ -88,7 +133,17 @@ pub fn render(args: &Render) -> Result<End> {
 
 /// The movie at the end of a run.
 pub fn movie_of(folder: &Path, quiet: bool) -> Result<()> {
-    Stored::open(folder)?.movie(&folder.join("movie.mp4"), Picture::default(), None, quiet)
+    Stored::open(folder)?.movie(&folder.join("movie.mp4"), &Picture::default(), None, quiet)
+}
+
+/// The scene's camera.
+pub fn camera(camera: &Camera) -> CameraLook {
+    CameraLook {
+        position: camera.position,
+        look_at: camera.look_at,
+        lens_mm: camera.lens,
+        orbit_deg_per_s: camera.orbit,
+    }
 }
 
 /// What a run folder holds.
@@ -97,6 +152,48 @@ struct Stored {
     scene: Scene,
     /// The scene's account at every frame, by number.
     ledger: Vec<(usize, Ledger)>,
+    centers: StoredCenters,
+    marks: StoredMarks,
+    forces: StoredForces,
+    bodies: Vec<Drawn>,
+}
+
+/// A body as it is drawn: its nodes, then the vertices that belong to none and stay where they are.
+struct Drawn {
+    look: BodyLook,
+    still: Vec<[f32; 3]>,
+}
+
+impl Drawn {
+    /// Triangles and segments between nodes, from those between vertices.
+    fn of(cache: &CacheReader, b: usize) -> Result<Drawn> {
+        let body = &cache.bodies()[b];
+        let (rest, mut points, mut still) = (&body.rest, cache.nodes(b, 0)?.positions, Vec::new());
+        let nodes = points.len();
+        let mut place = Vec::with_capacity(rest.positions.len());
+        for (vertex, &position) in rest.positions.iter().enumerate() {
+            place.push(match body.node_of(vertex) {
+                Some(node) => {
+                    points[node] = position;
+                    node as u32
+                }
+                None => {
+                    still.push(position);
+                    (nodes + still.len() - 1) as u32
+                }
+            });
+        }
+        points.extend(&still);
+        let look = BodyLook {
+            name: rest.name.clone(),
+            rest_positions: points,
+            triangles: rest.triangles.iter().map(|t| t.map(|v| place[v as usize])).collect(),
+            segments: rest.segments.iter().map(|s| s.map(|v| place[v as usize])).collect(),
+            lattice: cache.springs(b)?,
+            ..BodyLook::of_rest(rest)
+        };
+        Ok(Drawn { look, still })
+    }
 }
 
 impl Stored {
@@ -109,64 +206,69 @@ impl Stored {
         let text = std::fs::read_to_string(&path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
         let (scene, _) = Scene::parse(&text, "scene.toml").map_err(|faults| anyhow!("{faults}"))?;
         let ledger = std::fs::read_to_string(folder.join("stats.csv")).map(|text| totals(&text)).unwrap_or_default();
-        Ok(Self { cache, scene, ledger })
+        let sizes: Vec<(&str, usize)> =
+            cache.bodies().iter().map(|body| (body.rest.name.as_str(), body.node_count())).collect();
+        Ok(Self {
+            scene,
+            ledger,
+            centers: StoredCenters::read(folder)?,
+            marks: StoredMarks::read(folder)?,
+            forces: StoredForces::read(folder, &sizes)?,
+            bodies: (0..cache.bodies().len()).map(|b| Drawn::of(&cache, b)).collect::<Result<_>>()?,
+            cache,
+        })
     }
 
-    fn look(&self) -> SceneLook {
-        let bodies = self.cache.bodies().iter().map(|body| BodyLook {
-            name: body.rest.name.clone(),
-            rest_positions: body.rest.positions.clone(),
-            triangles: body.rest.triangles.clone(),
-            segments: body.rest.segments.clone(),
-            radius: body.rest.radius,
-            ..BodyLook::default()
-        });
+    fn look(&self, wish: &Wish, motion: &Motion) -> SceneLook {
         let obstacles = self
             .scene
             .obstacle
             .iter()
             .map(|entry| ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow));
         SceneLook {
-            bodies: bodies.collect(),
+            bodies: self.bodies.iter().map(|body| body.look.clone()).collect(),
             obstacles: obstacles.collect(),
-            camera: self.scene.camera.as_ref().map(|c| CameraLook {
-                position: c.position,
-                look_at: c.look_at,
-                lens_mm: c.lens,
-                orbit_deg_per_s: c.orbit,
-            }),
+            camera: self.camera(wish, motion),
+            framing: Framing {
+                lens_mm: wish.lens.unwrap_or(Framing::default().lens_mm),
+                orbit_deg_per_s: wish.orbit.unwrap_or(0.0),
+            },
         }
     }
 
-    fn renderer(&self, picture: Picture) -> Result<Renderer> {
-        let settings = Settings {
-            width: picture.width,
-            height: picture.height,
-            style: match picture.look {
-                Look::Shaded => Style::Shaded,
-                Look::Wireframe => Style::Wireframe { hidden: true },
-                Look::Lattice => Style::Lattice,
-            },
-            color_by: match picture.color {
-                Color::Body => ColorBy::Body,
-                Color::Stretch => ColorBy::Stretch,
-                Color::Speed => ColorBy::Speed,
-            },
-            show: Show { hud: picture.hud, captions: picture.captions, ..Show::default() },
-            ..Settings::default()
-        };
-        let mut renderer = Renderer::new(&self.look(), &settings)?;
+    /// The scene's camera, changed by the command line; none where neither says where it stands.
+    fn camera(&self, wish: &Wish, motion: &Motion) -> Option<CameraLook> {
+        let framing = Framing::default();
+        let given = self.scene.camera.as_ref().map(camera).or_else(|| {
+            let look_at = motion.bounds().center().as_dvec3().to_array();
+            wish.position.map(|position| CameraLook {
+                position,
+                look_at,
+                lens_mm: framing.lens_mm,
+                orbit_deg_per_s: 0.0,
+            })
+        })?;
+        Some(CameraLook {
+            position: wish.position.unwrap_or(given.position),
+            look_at: wish.look_at.unwrap_or(given.look_at),
+            lens_mm: wish.lens.unwrap_or(given.lens_mm),
+            orbit_deg_per_s: wish.orbit.unwrap_or(given.orbit_deg_per_s),
+        })
+    }
+
+    fn renderer(&self, picture: &Picture) -> Result<Renderer> {
         let mut motion = Motion::default();
         for k in 0..self.cache.frames() {
             motion.add(&self.frame(k)?);
         }
+        let mut renderer = Renderer::new(&self.look(&picture.camera, &motion), &picture.settings)?;
         renderer.frame_camera(&motion);
         Ok(renderer)
     }
 
-    fn movie(&self, path: &Path, picture: Picture, png: Option<&Path>, quiet: bool) -> Result<()> {
+    fn movie(&self, path: &Path, picture: &Picture, png: Option<&Path>, quiet: bool) -> Result<()> {
         let mut renderer = self.renderer(picture)?;
-        let mut movie = Movie::create(path, picture.width, picture.height, self.cache.fps())?;
+        let mut movie = Movie::create(path, picture.settings.width, picture.settings.height, self.cache.fps())?;
         if let Some(folder) = png {
             goop_output::whole::make_folder(folder)?;
         }
@@ -190,17 +292,27 @@ impl Stored {
         let time = index as f64 / self.cache.fps();
         let mut frame = Frame { index, time, ..Frame::default() };
         for (b, body) in self.cache.bodies().iter().enumerate() {
-            let (positions, nodes) = (self.cache.positions(b, k)?, self.cache.nodes(b, k)?);
-            let of = |v: usize| body.node_of(v);
-            let count = nodes.positions.len().max(1) as f64;
+            let (mut nodes, name) = (self.cache.nodes(b, k)?, body.rest.name.as_str());
+            let still = &self.bodies[b].still;
+            let marked = |mark| self.marks.at(index, name, mark, body.node_count());
+            frame.contacts.extend(marked(Mark::Contact).into_iter().map(|node| (b as u32, node)));
+            // A folder without them shows no path.
+            let [center, center_velocity] = self.centers.at(index, name).unwrap_or([DVec3::NAN; 2]);
+            nodes.positions.extend(still);
+            nodes.velocities.extend(still.iter().map(|_| [0.0; 3]));
+            nodes.stretch.extend(still.iter().map(|_| 0.0));
             frame.bodies.push(BodyFrame {
-                velocities: (0..positions.len()).map(|v| of(v).map_or([0.0; 3], |n| nodes.velocities[n])).collect(),
-                stretch: (0..positions.len()).map(|v| of(v).map_or(0.0, |n| nodes.stretch[n])).collect(),
-                center: nodes.positions.iter().map(|p| DVec3::from_array(p.map(f64::from))).sum::<DVec3>() / count,
-                positions,
+                positions: nodes.positions,
+                velocities: nodes.velocities,
+                stretch: nodes.stretch,
+                pinned: marked(Mark::Pin),
+                sprung: marked(Mark::Spring),
+                center,
+                center_velocity,
                 ..BodyFrame::default()
             });
         }
+        frame.forces = self.forces.at(index).to_vec();
         for entry in &self.scene.obstacle {
             let pose = goop_scene::build::obstacle(entry).motion.at(time);
             let mut here = Some((pose.position, pose.rotation));

@@ -7,6 +7,7 @@
 //! before. A folder of another scene or version is refused and the difference named.
 
 use crate::open::Opened;
+use crate::saved;
 use crate::summary::Figures;
 use goop::checkpoint::Checkpoint;
 use goop_output::{Manifest, OutputError, whole};
@@ -80,7 +81,8 @@ pub fn check(folder: &Path, opened: &Opened, manifest: &Manifest) -> Result<(), 
         .ok()
         .and_then(|text| Scene::parse(&text, "scene.toml").ok())
         .ok_or_else(|| format!("scene.toml in this folder cannot be read; {remedy}"))?;
-    let values = [&old_scene.0, &opened.loaded.scene].map(|scene| serde_json::to_value(scene).unwrap_or_default());
+    let values =
+        [&old_scene.0, &saved::scene(opened, folder)].map(|scene| serde_json::to_value(scene).unwrap_or_default());
     if let Some((key, was, is)) = difference(&values[0], &values[1], String::new()) {
         return Err(format!("this folder was made with {key} = {was}, and the scene has {is}; {remedy}"));
     }

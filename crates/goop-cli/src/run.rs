@@ -4,10 +4,10 @@ use crate::args::{Format, Run, SceneArgs};
 use crate::open::{self, Opened};
 use crate::resume::{self, Saved};
 use crate::summary::Figures;
-use crate::{End, library, outputs, progress, render};
+use crate::{End, library, outputs, progress, render, saved};
 use anyhow::Result;
 use goop::{Clip, World};
-use goop_output::{BodyEntry, Manifest, RunFolder, Status, Timing};
+use goop_output::{BodyEntry, CacheReader, Manifest, OutputError, RunFolder, Status, Timing};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -80,12 +80,48 @@ pub fn run(args: &Run) -> Result<End> {
     };
     let folder = if saved.is_some() { RunFolder::resume(&path) } else { RunFolder::create(&path) };
     match folder {
-        Ok(folder) => simulate(args, &opened, &folder, clip, manifest, saved),
+        Ok(folder) => {
+            let mut manifest = manifest;
+            match simulate(args, &opened, &folder, clip, &mut manifest, saved) {
+                Err(error) => stopped(args, &folder, manifest, error),
+                ended => ended,
+            }
+        }
         Err(error) => {
             eprintln!("error: {error}");
-            Ok(End::Wrong)
+            Ok(if error.is_full() { End::Failed } else { End::Wrong })
         }
     }
+}
+
+/// A file that could not be written: what is there stays, and the run can go on from it.
+fn stopped(args: &Run, folder: &RunFolder, mut manifest: Manifest, error: anyhow::Error) -> Result<End> {
+    let frames = CacheReader::open(folder.path()).map_or(0, |cache| cache.frames());
+    let sentence = format!("{error:#}");
+    eprintln!("error: {sentence}");
+    let room = if error.downcast_ref::<OutputError>().is_some_and(|e| e.is_full()) { "make room" } else { "mend it" };
+    if frames > 0 {
+        eprintln!(
+            "  = help: the frames before it ({frames}) are in {} and can be drawn and exported;",
+            folder.path().display()
+        );
+        eprintln!("          to go on from there, {room} and give the same command with --resume");
+    } else {
+        eprintln!("  = help: {room} and run again");
+    }
+    if manifest.status == Status::Running {
+        manifest.status = Status::Failed;
+        manifest.message = Some(sentence.clone());
+        manifest.frames = frames;
+        // There may be no room for it either; the old one says that the run goes on, and is as usable.
+        let _ = folder.write_manifest(&manifest);
+    }
+    if args.json {
+        let output = folder.path().display().to_string();
+        let object = serde_json::json!({ "status": "failed", "frames": frames, "message": sentence, "output": output });
+        println!("{object}");
+    }
+    Ok(End::Failed)
 }
 
 /// What `--resume` finds to go on from, if anything.
@@ -114,20 +150,20 @@ fn simulate(
     opened: &Opened,
     folder: &RunFolder,
     clip: Clip,
-    mut manifest: Manifest,
+    manifest: &mut Manifest,
     saved: Option<Saved>,
 ) -> Result<End> {
     // Ctrl-C ends the run after the frame it is in. A second handler cannot be set, and need not be.
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst));
     let (clock, started) =
         (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64()));
-    folder.write_manifest(&manifest)?;
-    goop_output::whole::write(&folder.path().join("scene.toml"), opened.loaded.scene.to_toml().as_bytes())?;
+    folder.write_manifest(manifest)?;
+    goop_output::whole::write(&folder.path().join("scene.toml"), saved::text(opened, folder.path()).as_bytes())?;
     let model = &opened.built.model;
     let last = args.frames.map_or(clip.frames() - 1, |f| f.last.min(clip.frames() - 1));
     let first = args.frames.map_or(0, |f| f.first);
     let marks = saved.as_ref().map(|s| &s.marks[..]);
-    let mut sinks = outputs::open(folder.path(), model, args.format, clip.fps, first, marks)?;
+    let mut sinks = outputs::open(folder.path(), &opened.built, args.format, clip.fps, first, marks)?;
 
     let bar = progress::bar(last + 1, args.quiet);
     let (mut figures, mut timing) = (Figures::default(), Timing { started_unix_seconds: started, ..Timing::default() });
@@ -202,7 +238,7 @@ fn simulate(
     manifest.message = failure.clone();
     manifest.frames = figures.frames;
     manifest.state_hash = Some(format!("{:032x}", world.state().hash()));
-    folder.write_manifest(&manifest)?;
+    folder.write_manifest(manifest)?;
     let drawing = Instant::now();
     if !args.no_movie && figures.frames > 0 {
         render::movie_of(folder.path(), args.quiet)?;
@@ -233,10 +269,10 @@ fn simulate(
     Ok(end)
 }
 
-fn fail_before(folder: &RunFolder, mut manifest: Manifest, sentence: &str, args: &Run) -> Result<End> {
+fn fail_before(folder: &RunFolder, manifest: &mut Manifest, sentence: &str, args: &Run) -> Result<End> {
     manifest.status = Status::Failed;
     manifest.message = Some(sentence.to_owned());
-    folder.write_manifest(&manifest)?;
+    folder.write_manifest(manifest)?;
     eprintln!("error: while settling: {sentence}");
     if args.json {
         println!("{}", serde_json::json!({ "status": "failed", "frames": 0, "message": sentence }));
@@ -252,11 +288,7 @@ fn manifest(opened: &Opened, args: &Run, clip: Clip) -> Manifest {
         fps: clip.fps,
         seconds: clip.seconds,
         bodies: bodies.map(|b| BodyEntry { name: b.name.clone(), nodes: b.len(), mass: b.mass() }).collect(),
-        input_hashes: (opened.loaded.inputs.iter())
-            .map(|(path, hash)| {
-                (path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into()), hash.clone())
-            })
-            .collect(),
+        input_hashes: saved::inputs(opened).map(|(name, hash)| (name, hash.to_owned())).collect(),
         ..Manifest::default()
     }
 }
@@ -288,6 +320,7 @@ fn tell(figures: &Figures, world: &World, folder: &Path, timing: &Timing, word: 
         ("frames", "a mesh a body a frame; opens in Blender, ParaView, MeshLab"),
         ("stats.csv", "energies, momenta and deformation, a row a body a frame"),
         ("probes.csv", "the path of every probe"),
+        ("centers.csv", "every centre of mass and its velocity; marks.csv: pins and contacts; forces.csv: forces"),
         ("scene.toml", "the scene with every default written out"),
         ("manifest.json", "what was run, with hashes"),
     ] {

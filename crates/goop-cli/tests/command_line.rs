@@ -150,6 +150,44 @@ fn the_scene_written_into_the_folder_gives_the_same_result() {
     assert_eq!(first["state_hash"], again["state_hash"]);
 }
 
+/// Catches hashes that are left out, two inputs of one name taken for one, and a saved
+/// scene that looks for its mesh in the wrong folder.
+#[test]
+fn the_saved_scene_names_every_input_with_its_hash_and_finds_its_meshes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("scenes/a")).unwrap();
+    std::fs::create_dir_all(at("scenes/b")).unwrap();
+    let body = |name: &str, file: &str, x: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nformulation = \"implicit\"\nposition = [{x}, 0, 0]\n\
+             [body.shape.mesh]\nfile = \"{file}\"\n"
+        )
+    };
+    let scene =
+        "format = 1\n[clip]\nseconds = 0.2\n".to_owned() + &body("one", "a/m.obj", 0.0) + &body("two", "b/m.obj", 3.0);
+    std::fs::write(at("scenes/s.toml"), scene).unwrap();
+    std::fs::write(at("scenes/a/m.obj"), "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n").unwrap();
+    std::fs::write(at("scenes/b/m.obj"), "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n").unwrap();
+    let first = run(folder.path(), &["scenes/s.toml", "-o", "deep/er/run"]);
+    let saved = std::fs::read_to_string(at("deep/er/run/scene.toml")).unwrap();
+    let manifest: Value = serde_json::from_slice(&std::fs::read(at("deep/er/run/manifest.json")).unwrap()).unwrap();
+    let hashes = manifest["input_hashes"].as_object().unwrap();
+    assert_eq!(hashes.keys().collect::<Vec<_>>(), ["a/m.obj", "b/m.obj", "s.toml"]);
+    for (name, hash) in hashes {
+        let hash = hash.as_str().unwrap();
+        assert!(hash.len() == 32 && saved.contains(&format!("#   {hash}  {name}\n")), "{saved}");
+    }
+    let again = run(folder.path(), &["deep/er/run/scene.toml", "-o", "again"]);
+    assert_eq!(first["state_hash"], again["state_hash"]);
+    let resumed = run(folder.path(), &["scenes/s.toml", "-o", "deep/er/run", "--resume"]);
+    assert_eq!(first["state_hash"], resumed["state_hash"]);
+    std::fs::write(at("scenes/b/m.obj"), "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 2 0\nf 1 2 3\nf 1 3 4\n").unwrap();
+    let changed = goop(folder.path(), &["run", "scenes/s.toml", "-o", "deep/er/run", "--resume"]);
+    let message = String::from_utf8_lossy(&changed.stderr);
+    assert!(changed.status.code() == Some(2) && message.contains("b/m.obj has changed"), "{message}");
+}
+
 /// Catches a diverging run that loses its frames, hides its reason or ends with 0.
 #[test]
 fn a_diverging_run_exits_with_1_names_body_time_and_remedy_and_keeps_its_frames() {
@@ -244,9 +282,10 @@ fn scenes_new_schema_check_and_compare_work_together() {
     let compare = goop(folder.path(), &args);
     assert!(compare.status.success(), "{}", String::from_utf8_lossy(&compare.stderr));
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-    for word in ["spring", "implicit", "rigid", "<svg"] {
+    for word in ["spring", "implicit", "rigid", "<svg", "src=\"data:image/png;base64,", "src=\"page.mp4\""] {
         assert!(page.contains(word), "{word}");
     }
+    assert_eq!(&std::fs::read(folder.path().join("page.mp4")).unwrap()[4..8], b"ftyp");
     assert_eq!(goop(folder.path(), &["compare", "mine.toml", "--formulations", "magic"]).status.code(), Some(2));
 }
 
@@ -274,4 +313,182 @@ fn a_run_folder_alone_gives_movie_stills_and_exports() {
     }
     assert_eq!(goop(folder.path(), &["export", "run", "--to", "max"]).status.code(), Some(2));
     assert_eq!(goop(folder.path(), &["render", "nowhere"]).status.code(), Some(2));
+}
+
+/// Where a scene is held and touched, as pictures are asked to show it.
+const MARKED: &str = r#"format = 1
+[clip]
+seconds = 0.5
+[[body]]
+name = "sheet"
+formulation = "implicit"
+position = [0, 0.05, 0]
+[body.shape.rectangle]
+size = [1, 1]
+nodes = [6, 6]
+[body.material]
+preset = "rubber"
+[[body.pin]]
+at = { corner = [0, 0] }
+[[body.load]]
+force = { at = "all", newtons = [0, 0.1, 0] }
+[[event]]
+time = 0.25
+unpin = { body = "sheet", at = { corner = [0, 0] } }
+[[event]]
+time = 0.3
+grab = { body = "sheet", at = { corner = [1, 1] }, to = [0.5, 0.4, 0.5], stiffness = 20 }
+[[obstacle]]
+name = "ground"
+[obstacle.shape.plane]
+"#;
+
+/// Catches a flag that draws nothing, and marks that stay when a pin is let go.
+#[test]
+fn a_run_folder_keeps_what_pictures_show() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.toml"), MARKED).unwrap();
+    run(folder.path(), &["s.toml", "-o", "run"]);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join("run").join(name)).unwrap();
+    let marks = read("marks.csv");
+    assert!(marks.contains("0,0.0,sheet,pin,0\n"), "{marks}");
+    assert!(marks.contains(",sheet,pin,\n") && marks.contains(",sheet,spring,35\n"), "{marks}");
+    assert!(marks.contains(",sheet,contact,"), "{marks}");
+    let forces = read("forces.csv");
+    for kind in [",load,", ",spring,", ",contact,"] {
+        assert!(forces.contains(kind), "{kind}");
+    }
+    let lift: f64 = (forces.lines().filter(|l| l.starts_with("0,") && l.contains(",load,")))
+        .map(|l| l.split(',').nth(6).unwrap().parse::<f64>().unwrap())
+        .sum();
+    assert!((lift - 0.1).abs() < 1e-6, "{lift}");
+    let springs = std::fs::read(folder.path().join("run/rest/sheet.springs.ply")).unwrap();
+    assert!(springs.starts_with(b"ply\nformat binary_little_endian 1.0\n"));
+
+    let picture = |flags: &[&str]| {
+        let mut args = vec!["render", "run", "--still", "10", "--size", "320x180", "-o", "p"];
+        args.extend(flags);
+        let output = goop(folder.path(), &args);
+        assert!(output.status.success(), "{flags:?}: {}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read(folder.path().join("p/frame-0010.png")).unwrap()
+    };
+    let plain = picture(&["--show", "none"]);
+    std::fs::write(folder.path().join("back.png"), &plain).unwrap();
+    let flags: [&[&str]; 13] = [
+        &["--show", "pins"],
+        &["--show", "contacts"],
+        &["--show", "velocities"],
+        &["--show", "forces"],
+        &["--show", "nodes"],
+        &["--show", "springs"],
+        &["--show", "pins,contacts,velocities,forces,nodes,springs"],
+        &["--show", "none", "--look", "lattice"],
+        &["--show", "none", "--background", "#102030"],
+        &["--show", "none", "--background", "back.png"],
+        &["--show", "none", "--lens", "90"],
+        &["--show", "none", "--orbit", "-40"],
+        &["--show", "none", "--camera", "-1,2,3", "--look-at", "0,0,0"],
+    ];
+    let mut seen = vec![plain];
+    for flags in flags {
+        let picture = picture(flags);
+        assert!(!seen.contains(&picture), "{flags:?} changes nothing");
+        seen.push(picture);
+    }
+    let wrong: [&[&str]; 6] = [
+        &["--show", "pin"],
+        &["--background", "mauve"],
+        &["--background", "#12345"],
+        &["--background", "nowhere.png"],
+        &["--camera", "1,2"],
+        &["--camera", "1,2,3", "--look-at", "1,2,3"],
+    ];
+    for flags in wrong {
+        let mut args = vec!["render", "run", "--still", "0", "-o", "p"];
+        args.extend(flags);
+        let output = goop(folder.path(), &args);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && !message.is_empty(), "{flags:?}: {message}");
+    }
+}
+
+/// Catches a path of the mean of the nodes in place of the centre of mass: here half the
+/// body is ten times as heavy, and on its way it falls like a stone.
+#[test]
+fn centers_csv_has_the_centre_of_mass() {
+    let folder = tempfile::tempdir().unwrap();
+    let scene = r#"format = 1
+[clip]
+seconds = 0.2
+[[body]]
+name = "bar"
+formulation = "implicit"
+position = [0, 3, 0]
+velocity = [1, 0, 0]
+[body.shape.line]
+size = 1
+nodes = 21
+[[body.material.region]]
+at = { uv = [[0.5], [1]] }
+density = 11000
+"#;
+    std::fs::write(folder.path().join("s.toml"), scene).unwrap();
+    run(folder.path(), &["s.toml", "-o", "run", "--set", "body.bar.material.density=1100"]);
+    let text = std::fs::read_to_string(folder.path().join("run/centers.csv")).unwrap();
+    let rows: Vec<Vec<f64>> =
+        text.lines().skip(1).map(|l| l.split(',').map(|f| f.parse().unwrap_or(f64::NAN)).collect()).collect();
+    let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+    assert!(first[3] > 0.15, "the heavy half draws the centre to it: {first:?}");
+    let t = last[1];
+    assert!((last[3] - first[3] - t).abs() < 1e-9, "{last:?}");
+    assert!((last[7] + 9.81 * t).abs() < 1e-9 && (last[6] - 1.0).abs() < 1e-9, "{last:?}");
+}
+
+/// Catches a run that dies without a word when a file may not grow, frames that are lost
+/// with it, and one that cannot go on when there is room again.
+#[test]
+#[cfg(unix)]
+fn without_room_a_run_says_so_keeps_its_frames_and_goes_on_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["run", "jelly-cube", "--no-movie", "--quiet", "--set", "clip.seconds=1"];
+    let whole = goop(folder.path(), &[&args[..], &["-o", "whole"]].concat());
+    assert!(whole.status.success());
+    // The first stops the checkpoint, the second the cache.
+    for blocks in [128, 256] {
+        let _ = std::fs::remove_dir_all(folder.path().join("full"));
+        let shell = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let full = Command::new("sh")
+            .current_dir(folder.path())
+            .args(["-c", &shell, env!("CARGO_BIN_EXE_goop")])
+            .args(args)
+            .args(["-o", "full", "--json"])
+            .output()
+            .unwrap();
+        let message = String::from_utf8_lossy(&full.stderr);
+        assert_eq!(full.status.code(), Some(1), "{message}");
+        assert!(message.contains("cannot ") && message.contains("full/c") && message.contains("ulimit"), "{message}");
+        assert!(message.contains("make room") && message.contains("--resume"), "{message}");
+        assert!(!message.contains("bug"), "{message}");
+        let object = json(&full);
+        let frames = object["frames"].as_u64().unwrap();
+        assert!(object["status"] == "failed" && (1..25).contains(&frames), "{object}");
+
+        let last = (frames - 1).to_string();
+        for command in [
+            &["render", "full", "--still", &last, "--size", "160x90", "-o", "stills"][..],
+            &["render", "full", "--size", "160x90", "-o", "movie.mp4", "--quiet"],
+            &["export", "full", "--to", "usda", "-o", "usd"],
+        ] {
+            let output = goop(folder.path(), command);
+            assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let on = goop(folder.path(), &[&args[..], &["-o", "full", "--resume"]].concat());
+        assert!(on.status.success(), "{}", String::from_utf8_lossy(&on.stderr));
+        for file in ["cache/cube.pc2", "cache/cube.nodes", "stats.csv", "marks.csv", "forces.csv", "centers.csv"] {
+            let read = |run: &str| std::fs::read(folder.path().join(run).join(file)).unwrap();
+            assert!(read("whole") == read("full"), "{file} differs");
+        }
+        let manifest = std::fs::read_to_string(folder.path().join("full/manifest.json")).unwrap();
+        assert_eq!(manifest, std::fs::read_to_string(folder.path().join("whole/manifest.json")).unwrap());
+    }
 }

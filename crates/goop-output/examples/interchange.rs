@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p goop-output --example interchange -- FOLDER
 //! FOLDER/run        the run      FOLDER/<format>  its exports
+//! FOLDER/source     a mesh file that one body comes from
 //! FOLDER/small-glb  a run whose GLB is too large and is reduced
 //! FOLDER/truth.json what the frames held, taken before any file was written
 //! ```
@@ -14,6 +15,7 @@ use goop::ledger::Row;
 use goop::shape::Shape;
 use goop::{Clip, World};
 use goop_output::{Cache, CacheBody, Format, Manifest, Material, RestMesh, RunFolder, Sink, export};
+use goop_scene::{Paint, Skin};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -77,18 +79,67 @@ nodes = [5, 5]
 preset = "rubber"
 [[body.pin]]
 at = { corner = [0, 0] }
+[[body]]
+name = "imported"
+formulation = "implicit"
+position = [1.5, 1, 2]
+scale = [0.5, 0.5, 0.5]
+[body.shape.mesh]
+file = "roof.obj"
+[body.material]
+preset = "rubber"
 "#;
+
+/// A mesh as a modelling program would export it: two slopes and a gable that share their
+/// vertices, ten texture coordinates for six of them, a quad, two materials, vertices in no
+/// particular order.
+const SOURCE: &str = "mtllib roof.mtl
+v 1 0 1
+v 0 1 0
+v 0 0 1
+v 1 1 0
+v 0 0 -1
+v 1 0 -1
+vt 0 0
+vt 0.4 0
+vt 0.4 0.5
+vt 0 0.5
+vt 0.6 0.9
+vt 1 0.9
+vt 1 0.4
+vt 0.6 0.4
+vt 0.1 0.7
+vt 0.3 0.8
+usemtl Tiles.red
+f 3/1 1/2 4/3 2/4
+usemtl Slate-2
+f 6/5 5/6 2/7
+f 6/5 2/7 4/8
+usemtl Tiles.red
+f 5/9 3/10 2/4
+";
+const SOURCE_MATERIALS: &str =
+    "newmtl Slate-2\nKd 0.125 0.25 0.5\nd 0.5\nnewmtl Tiles.red\nKd 0.75 0.25 0.125\nmap_Kd tiles.png\n";
 
 fn main() -> Result<()> {
     let folder = std::env::args().nth(1).context("give a folder")?;
     let folder = Path::new(&folder);
     let run = RunFolder::create(folder.join("run"))?;
-    run.write_manifest(&Manifest { scene: "five bodies".into(), fps: FPS, ..Manifest::default() })?;
+    run.write_manifest(&Manifest { scene: "six bodies".into(), fps: FPS, ..Manifest::default() })?;
 
-    let loaded = goop_scene::Scene::load_text(SCENE, "scene.toml", &[], Path::new(""));
-    let built = loaded.map_err(|faults| anyhow::anyhow!("{faults}"))?.scene.build(Path::new(""));
+    let source = folder.join("source");
+    std::fs::create_dir_all(&source)?;
+    std::fs::write(source.join("roof.obj"), SOURCE)?;
+    std::fs::write(source.join("roof.mtl"), SOURCE_MATERIALS)?;
+    let loaded = goop_scene::Scene::load_text(SCENE, "scene.toml", &[], &source);
+    let built = loaded.map_err(|faults| anyhow::anyhow!("{faults}"))?.scene.build(&source);
     let built = built.map_err(|faults| anyhow::anyhow!("{faults:?}"))?;
-    let bodies: Vec<CacheBody> = built.model.bodies.iter().map(|body| drawn(&body.name, &body.shape)).collect();
+    let bodies: Vec<CacheBody> = (built.model.bodies.iter().zip(&built.skins))
+        .map(|(body, skin)| match skin {
+            Some(skin) => imported(&body.name, body.len(), skin),
+            None => drawn(&body.name, &body.shape),
+        })
+        .collect();
     let mut truth: Vec<Value> = bodies.iter().map(expected_mesh).collect();
     let mut cache = Cache::create(run.path(), bodies.clone(), FPS, 0)?;
     for frame in World::new(built.model).play(Clip { seconds: 1.0, fps: FPS }) {
@@ -121,7 +172,7 @@ fn drawn(name: &str, shape: &Shape) -> CacheBody {
             let half = rest.triangles.len() / 2;
             let triangle_materials = (0..rest.triangles.len()).map(|t| u32::from(t >= half)).collect();
             let materials = [("red cloth", [0.8, 0.1, 0.1, 1.0]), ("blue cloth", [0.1, 0.2, 0.7, 0.5])];
-            let materials = materials.map(|(name, colour)| Material { name: name.into(), colour }).to_vec();
+            let materials = materials.map(|(name, colour)| Material::new(name, Some(colour))).to_vec();
             CacheBody::of_nodes(RestMesh { materials, triangle_materials, ..rest })
         }
         "patch" => patch(rest, &uvs),
@@ -129,8 +180,24 @@ fn drawn(name: &str, shape: &Shape) -> CacheBody {
     }
 }
 
+/// A body as `goop run` draws one that came from a file.
+fn imported(name: &str, node_count: usize, skin: &Skin) -> CacheBody {
+    let paint = |p: &Paint| Material { name: p.name.clone(), colour: p.colour, texture: p.texture.clone() };
+    let rest = RestMesh {
+        name: name.into(),
+        positions: skin.positions.iter().map(|position| position.as_vec3().to_array()).collect(),
+        triangles: skin.triangles.clone(),
+        uvs: skin.uvs.clone(),
+        triangle_uvs: skin.triangle_uvs.clone(),
+        materials: skin.paints.iter().map(paint).collect(),
+        triangle_materials: skin.triangle_paints.clone(),
+        ..RestMesh::default()
+    };
+    CacheBody { rest, nodes: Some(skin.nodes.clone()), node_count }
+}
+
 /// Vertices backwards, those of the last triangles a second time, and texture coordinates
-/// of their own for every other triangle.
+/// of their own for every other triangle. The first vertex belongs to nothing then, and stays.
 fn patch(mut rest: RestMesh, uvs: &[[f32; 2]]) -> CacheBody {
     let count = rest.positions.len() as u32;
     let mut nodes: Vec<u32> = (0..count).rev().collect();
@@ -156,8 +223,11 @@ fn patch(mut rest: RestMesh, uvs: &[[f32; 2]]) -> CacheBody {
     CacheBody { rest, nodes: Some(nodes), node_count: count as usize }
 }
 
-/// Vertices that are drawn, in order.
+/// Vertices that are written, in order: those of a mesh with nodes of its own all are.
 fn used(body: &CacheBody) -> Vec<usize> {
+    if body.nodes.is_some() {
+        return (0..body.rest.positions.len()).collect();
+    }
     let corners = body.rest.triangles.iter().flatten().chain(body.rest.segments.iter().flatten());
     let named: std::collections::BTreeSet<usize> = corners.map(|&corner| corner as usize).collect();
     named.into_iter().collect()

@@ -115,6 +115,12 @@ impl OutputError {
         OutputError::File { action, path: path.to_path_buf(), cause, remedy }
     }
 
+    /// Whether there is no room for a file, rather than something wrong with the request.
+    pub fn is_full(&self) -> bool {
+        let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
+        matches!(self, OutputError::File { cause, .. } if full.contains(&cause.kind()))
+    }
+
     /// A file of a run that is not what it should be.
     pub(crate) fn bad(path: &Path, what: impl Into<String>, remedy: &'static str) -> OutputError {
         OutputError::BadFile { path: path.to_path_buf(), what: what.into(), remedy }
@@ -139,7 +145,9 @@ fn remedy(kind: ErrorKind) -> &'static str {
         }
         ErrorKind::NotADirectory => "part of that path is a file: choose another folder",
         ErrorKind::InvalidFilename => "the name is too long or not allowed: use a shorter one",
-        ErrorKind::FileTooLarge => "that disk does not take files so large: choose another one",
+        ErrorKind::FileTooLarge => {
+            "files may not be so large there: raise the limit (ulimit -f), write fewer frames or choose another disk"
+        }
         _ => "try again, or choose a folder on another disk",
     }
 }

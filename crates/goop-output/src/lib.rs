@@ -1,7 +1,7 @@
 //! Frames to files: mesh sequences, tables, pictures, movies and comparison pages.
 //!
 //! ```text
-//! Frame ─▶ Sink: PlySequence · ObjSequence · Stats · Probes
+//! Frame ─▶ Sink: PlySequence · ObjSequence · Stats · Probes · Centers · Marks · Forces
 //! Frame ─▶ Cache: rest/ · cache/ ─CacheReader▶ export: pc2 mdd obj ply glb usda usdc vtu
 //! Frame ─▶ Renderer ─▶ Image: PNG · Movie (MP4)
 //! end of a run ─▶ RunFolder: manifest.json · timing.json
@@ -12,11 +12,14 @@
 //! the tables and the cache, which grow by whole frames (see [`table`], [`cache`]).
 
 pub mod cache;
+pub mod centers;
 pub mod compare;
 pub mod error;
 pub mod export;
+pub mod forces;
 pub mod image;
 pub mod manifest;
+pub mod marks;
 pub mod movie;
 pub mod names;
 pub mod obj;
@@ -29,12 +32,15 @@ pub mod stats;
 pub mod table;
 pub mod whole;
 
-pub use cache::{Cache, CacheBody, CacheReader, Material, RestMesh};
+pub use cache::{Cache, CacheBody, CacheReader, CachedBody, Material, RestMesh};
+pub use centers::{Centers, StoredCenters};
 pub use compare::{Comparison, RunTrace, render};
 pub use error::OutputError;
 pub use export::{Format, Report, export};
+pub use forces::{Forces, StoredForces};
 pub use image::Image;
 pub use manifest::{BodyEntry, Manifest, Status, Timing};
+pub use marks::{Mark, Marks, StoredMarks};
 pub use movie::Movie;
 pub use obj::ObjSequence;
 pub use ply::PlySequence;

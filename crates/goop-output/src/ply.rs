@@ -6,9 +6,11 @@
 //! edge    vertex1 vertex2                             2 × int         8 bytes
 //! ```
 //! The edge element is there only for bodies with segments, the face element only for
-//! those with triangles. Node numbers are `int`, which every reader takes.
+//! those with triangles. Node numbers are `int`, which every reader takes. A mesh from a
+//! file is written as `goop export` does, with texture coordinates and materials.
 
 use crate::error::OutputError;
+use crate::export::ply::write_mesh;
 use crate::sequence::{BodyMesh, Sequence};
 use crate::sink::Sink;
 use goop::frame::{BodyFrame, Frame};
@@ -36,6 +38,10 @@ impl Sink for PlySequence {
 }
 
 fn write_body(out: &mut dyn Write, mesh: &BodyMesh, body: &BodyFrame) -> io::Result<()> {
+    if let Some(drawn) = &mesh.drawn {
+        let uvs = drawn.rest.vertex_uvs();
+        return write_mesh(out, &drawn.rest, &body.positions, &body.velocities, &body.stretch, uvs.as_deref());
+    }
     out.write_all(header(mesh, body).as_bytes())?;
     for ((x, v), stretch) in body.positions.iter().zip(&body.velocities).zip(&body.stretch) {
         out.write_all(&floats([x[0], x[1], x[2], v[0], v[1], v[2], *stretch]))?;

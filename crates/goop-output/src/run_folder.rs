@@ -3,7 +3,7 @@
 //! ```text
 //! manifest.json   what was run and how it ended; the same bytes for the same run
 //! timing.json     everything that depends on the clock or the machine
-//! stats.csv  probes.csv  frames/<body>/<body>.0000.<ending>
+//! stats.csv  probes.csv  centers.csv  marks.csv  forces.csv  frames/<body>/<body>.0000.<ending>
 //! rest/  cache/   the motion, see [`crate::cache`]
 //! ```
 //! A folder is ours if its manifest says so. Old results in it are replaced; files
@@ -109,10 +109,14 @@ fn foreign_entry(folder: &Path) -> io::Result<Option<String>> {
 }
 
 fn remove_old_results(folder: &Path) -> io::Result<()> {
-    for name in ["stats.csv", "probes.csv", "movie.mp4", TIMING] {
+    const TABLES: [&str; 5] = ["stats.csv", "probes.csv", "centers.csv", "marks.csv", "forces.csv"];
+    // First, so that a run killed before its own first checkpoint is not taken for the old one.
+    remove_if_there(&folder.join("checkpoint/state.bin"))?;
+    remove_if_empty(&folder.join("checkpoint"))?;
+    for name in TABLES.into_iter().chain(["movie.mp4", TIMING]) {
         remove_if_there(&folder.join(name))?;
     }
-    for name in ["stats.csv", "probes.csv", TIMING, MANIFEST] {
+    for name in TABLES.into_iter().chain([TIMING, MANIFEST]) {
         remove_if_there(&folder.join(format!(".{name}{}", whole::PART)))?;
     }
     crate::cache::remove_old(folder)?;
@@ -214,14 +218,15 @@ mod tests {
         for ours in ["frames/sheet/sheet.0000.ply", "frames/rope/rope.12345.obj", "frames/rope/.rope.0001.obj.part"] {
             fs::write(root.join(ours), "old").unwrap();
         }
-        for ours in ["stats.csv", "probes.csv", "timing.json", ".timing.json.part"] {
+        fs::create_dir_all(root.join("checkpoint")).unwrap();
+        for ours in ["stats.csv", "probes.csv", "timing.json", ".timing.json.part", "checkpoint/state.bin"] {
             fs::write(root.join(ours), "old").unwrap();
         }
         for users in ["notes.md", "frames/sheet/render.blend", "frames/sheet/sheet.final.ply"] {
             fs::write(root.join(users), "mine").unwrap();
         }
         RunFolder::create(&root).unwrap();
-        for gone in ["frames/sheet/sheet.0000.ply", "frames/rope", "stats.csv", "probes.csv", "timing.json"] {
+        for gone in ["frames/sheet/sheet.0000.ply", "frames/rope", "stats.csv", "timing.json", "checkpoint"] {
             assert!(!root.join(gone).exists(), "{gone}");
         }
         assert!(!root.join(".timing.json.part").exists());

@@ -3,7 +3,9 @@
 //! ```text
 //! <run folder>/frames/<body>/<body>.0000.<ending>
 //! ```
+//! A file holds the nodes of its body, or the vertices of the mesh file it came from.
 
+use crate::cache::{CacheBody, NO_NODE};
 use crate::error::OutputError;
 use crate::names::file_names;
 use crate::whole;
@@ -20,6 +22,9 @@ pub struct BodyMesh {
     pub triangles: Vec<[u32; 3]>,
     /// Segments between its nodes, for curves.
     pub segments: Vec<[u32; 2]>,
+    /// What is drawn in place of the nodes: a mesh from a file, as it was there, or the parts of
+    /// a body that may tear.
+    pub drawn: Option<CacheBody>,
 }
 
 /// Folders and meshes of all bodies; the formats add how one file is filled.
@@ -36,13 +41,31 @@ struct SequenceBody {
     largest_index: Option<u32>,
 }
 
+/// A frame of vertices from a frame of nodes, as many as the body was checked to have.
+fn vertices(drawn: &CacheBody, state: &BodyFrame) -> BodyFrame {
+    let Some(nodes) = &drawn.nodes else { return state.clone() };
+    let at = |node: u32| (node != NO_NODE).then_some(node as usize);
+    BodyFrame {
+        // A body that may tear brings its vertices.
+        positions: state.drawn.clone().unwrap_or_else(|| {
+            (nodes.iter().zip(&drawn.rest.positions))
+                .map(|(&node, rest)| at(node).map_or(*rest, |node| state.positions[node]))
+                .collect()
+        }),
+        velocities: nodes.iter().map(|&node| at(node).map_or([0.0; 3], |node| state.velocities[node])).collect(),
+        stretch: nodes.iter().map(|&node| at(node).map_or(0.0, |node| state.stretch[node])).collect(),
+        ..BodyFrame::default()
+    }
+}
+
 impl Sequence {
     /// Makes the folders.
     pub fn new(run_folder: &Path, meshes: Vec<BodyMesh>, ending: &'static str) -> Result<Sequence, OutputError> {
         let names: Vec<&str> = meshes.iter().map(|mesh| mesh.name.as_str()).collect();
         let file_names = file_names(&names);
         let mut bodies = Vec::with_capacity(meshes.len());
-        for (mesh, file_name) in meshes.into_iter().zip(file_names) {
+        for (mut mesh, file_name) in meshes.into_iter().zip(file_names) {
+            mesh.drawn = mesh.drawn.map(CacheBody::drawn).transpose()?;
             let folder = run_folder.join("frames").join(&file_name);
             whole::make_folder(&folder)?;
             let indices = mesh.triangles.iter().flatten().chain(mesh.segments.iter().flatten());
@@ -50,6 +73,11 @@ impl Sequence {
             bodies.push(SequenceBody { mesh, folder, file_name, largest_index });
         }
         Ok(Sequence { bodies, ending })
+    }
+
+    /// Every body with the folder of its files.
+    pub fn bodies(&self) -> impl Iterator<Item = (&BodyMesh, &Path)> {
+        self.bodies.iter().map(|body| (&body.mesh, body.folder.as_path()))
     }
 
     /// One file per body, each checked before it is opened.
@@ -62,6 +90,8 @@ impl Sequence {
         for (body, state) in self.bodies.iter().zip(&frame.bodies) {
             body.check(frame, state)?;
             let name = format!("{}.{:04}.{}", body.file_name, frame.index, self.ending);
+            let vertices = body.mesh.drawn.as_ref().map(|drawn| vertices(drawn, state));
+            let state = vertices.as_ref().unwrap_or(state);
             whole::write_with(&body.folder.join(name), |out| fill(out, &body.mesh, state))?;
         }
         Ok(())
@@ -73,6 +103,12 @@ impl SequenceBody {
         let nodes = state.positions.len();
         expect_count(frame, "node velocities", nodes, state.velocities.len())?;
         expect_count(frame, "node stretches", nodes, state.stretch.len())?;
+        if let Some(drawn) = &self.mesh.drawn {
+            if let Some(vertices) = &state.drawn {
+                expect_count(frame, "drawn vertices", drawn.rest.positions.len(), vertices.len())?;
+            }
+            return expect_count(frame, "nodes", drawn.node_count, nodes);
+        }
         match self.largest_index {
             Some(index) if index as usize >= nodes => {
                 Err(OutputError::NodeOutOfRange { body: self.mesh.name.clone(), index, nodes })

@@ -10,7 +10,7 @@
 use crate::error::OutputError;
 use crate::whole;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// An open CSV file.
@@ -44,6 +44,14 @@ impl Table {
         }
         file.set_len(length).map_err(|cause| OutputError::file("cut back", path, cause))?;
         Ok(Table { path: path.to_path_buf(), file, length })
+    }
+
+    /// Starts a table, or with a mark goes on with one.
+    pub fn open<S: AsRef<str>>(path: &Path, columns: &[S], mark: Option<u64>) -> Result<Table, OutputError> {
+        match mark {
+            Some(length) => Table::resume(path, length),
+            None => Table::create(path, columns),
+        }
     }
 
     /// Bytes up to the end of the last whole frame.
@@ -82,6 +90,46 @@ fn quote(field: &str) -> String {
     if field.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.into() }
 }
 
+/// Reads a table row by row, its header passed over; nothing where there is no file. Rows that
+/// `take` makes nothing of (it returns `None`) or that have another number of fields are passed
+/// over too: the last one of a killed run may be torn.
+pub fn rows(path: &Path, columns: usize, mut take: impl FnMut(&[String]) -> Option<()>) -> Result<(), OutputError> {
+    let file = match File::open(path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(|cause| OutputError::file("open", path, cause))?,
+    };
+    let mut reader = BufReader::new(file);
+    let (mut bytes, mut header) = (Vec::new(), true);
+    loop {
+        bytes.clear();
+        reader.read_until(b'\n', &mut bytes).map_err(|cause| OutputError::file("read", path, cause))?;
+        let Some(text) = bytes.strip_suffix(b"\n") else { return Ok(()) };
+        if !std::mem::take(&mut header)
+            && let Ok(text) = std::str::from_utf8(text)
+            && let fields = split(text)
+            && fields.len() == columns
+        {
+            take(&fields);
+        }
+    }
+}
+
+/// The fields of one row, without their quotes.
+fn split(row: &str) -> Vec<String> {
+    let (mut fields, mut quoted) = (vec![String::new()], false);
+    let mut letters = row.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, fields.last_mut()) {
+            ('"', Some(field)) if quoted && letters.next_if_eq(&'"').is_some() => field.push('"'),
+            ('"', _) => quoted = !quoted,
+            (',', _) if !quoted => fields.push(String::new()),
+            (_, Some(field)) => field.push(letter),
+            (_, None) => {}
+        }
+    }
+    fields
+}
+
 /// A number with all its digits and, far from 1, an exponent.
 pub fn number(value: f64) -> String {
     format!("{value:?}")
@@ -93,8 +141,11 @@ mod tests {
 
     /// Catches a name with a comma shifting every later column.
     #[test]
-    fn names_with_commas_and_quotes_are_quoted() {
-        assert_eq!(line(&["a,b", "say \"hi\"", "plain"]), "\"a,b\",\"say \"\"hi\"\"\",plain\n");
+    fn names_with_commas_and_quotes_are_quoted_and_read_back() {
+        let fields = ["a,b", "say \"hi\"", "plain", ""];
+        let row = line(&fields);
+        assert_eq!(row, "\"a,b\",\"say \"\"hi\"\"\",plain,\n");
+        assert_eq!(split(row.trim_end()), fields);
     }
 
     /// Catches rounding on the way to the file.

@@ -3,7 +3,9 @@
 use glam::DVec3;
 use goop::frame::{BodyFrame, Frame};
 use goop::ledger::Row;
-use goop_output::{BodyMesh, ObjSequence, OutputError, PlySequence, Probes, Sink, Stats};
+use goop_output::{
+    BodyMesh, CacheBody, Material, ObjSequence, OutputError, PlySequence, Probes, RestMesh, Sink, Stats,
+};
 use std::fs;
 
 fn frame(index: usize) -> Frame {
@@ -23,9 +25,47 @@ fn frame(index: usize) -> Frame {
 
 fn meshes() -> Vec<BodyMesh> {
     vec![
-        BodyMesh { name: "a sheet".into(), triangles: vec![[0, 1, 2], [2, 1, 3]], segments: vec![] },
-        BodyMesh { name: "rope".into(), triangles: vec![], segments: vec![[0, 1], [1, 2]] },
+        BodyMesh { name: "a sheet".into(), triangles: vec![[0, 1, 2], [2, 1, 3]], segments: vec![], drawn: None },
+        BodyMesh { name: "rope".into(), triangles: vec![], segments: vec![[0, 1], [1, 2]], drawn: None },
     ]
+}
+
+/// Catches frames of a mesh file in the order of nodes, and without what the file had.
+#[test]
+fn a_mesh_from_a_file_is_written_as_it_was_there() {
+    let rest = RestMesh {
+        name: "a sheet".into(),
+        positions: vec![[9.0; 3]; 5],
+        triangles: vec![[1, 2, 3], [4, 3, 2]],
+        uvs: vec![[0.0, 0.5], [1.0, 0.5], [0.5, 1.0]],
+        triangle_uvs: vec![[0, 1, 2], [2, 1, 0]],
+        materials: vec![Material::new("red", Some([1.0, 0.0, 0.0, 1.0]))],
+        ..RestMesh::default()
+    };
+    let body = CacheBody { rest, nodes: Some(vec![3, 3, 1, 2, 0]), node_count: 4 };
+    let all = || {
+        let mut all = meshes();
+        all[0].drawn = Some(body.clone());
+        all
+    };
+    let folder = tempfile::tempdir().unwrap();
+    ObjSequence::new(folder.path(), all()).unwrap().write(&frame(0)).unwrap();
+    PlySequence::new(folder.path(), all()).unwrap().write(&frame(0)).unwrap();
+    let frames = folder.path().join("frames/a_sheet");
+    let text = fs::read_to_string(frames.join("a_sheet.0000.obj")).unwrap();
+    let wanted = "mtllib materials.mtl\nv 3 -1.5 0.001\nv 3 -1.5 0.001\nv 1 -0.5 0.001\nv 2 -1 0.001\nv 0 -0 0.001\n\
+        vt 0 0.5\nvt 1 0.5\nvt 0.5 1\nusemtl red\nf 2/1 3/2 4/3\nf 5/3 4/2 3/1\nl 1 1\n";
+    assert_eq!(text.split_once('\n').unwrap().1, wanted);
+    assert_eq!(fs::read_to_string(frames.join("materials.mtl")).unwrap(), "newmtl red\nKd 1 0 0\nd 1\n");
+    let ply = read_ply(&fs::read(frames.join("a_sheet.0000.ply")).unwrap());
+    let (vertices, faces) = (&ply.elements[0].1, &ply.elements[1].1);
+    let number = |value: f32| f64::from(value);
+    assert_eq!(vertices[2], [1.0, -0.5, number(1e-3), 0.0, 1.0, -2.0, number(0.01), 1.0, 0.5]);
+    assert_eq!(faces[1], [4.0, 3.0, 2.0, 0.5, 1.0, 1.0, 0.5, 0.0, 0.5, 0.0]);
+    let mut wrong = all();
+    wrong[0].drawn.as_mut().unwrap().node_count = 5;
+    let mut sequence = PlySequence::new(folder.path(), wrong).unwrap();
+    assert!(matches!(sequence.write(&frame(0)), Err(OutputError::Mismatch { expected: 5, found: 4, .. })));
 }
 
 /// A PLY reader that knows float, int and one list of them, from the header alone.
@@ -69,6 +109,10 @@ fn read_ply(bytes: &[u8]) -> Ply {
                     "list uchar int" => {
                         let length = take(1)[0];
                         item.extend((0..length).map(|_| f64::from(i32::from_le_bytes(four(take(4))))));
+                    }
+                    "list uchar float" => {
+                        let length = take(1)[0];
+                        item.extend((0..length).map(|_| f64::from(f32::from_le_bytes(four(take(4))))));
                     }
                     other => panic!("{other}"),
                 }
@@ -139,9 +183,9 @@ fn stats_have_a_total_and_a_row_per_body_under_every_heading() {
     let text = fs::read_to_string(folder.path().join("stats.csv")).unwrap();
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 1 + 2 * 3);
-    assert_eq!(rows[0].len(), 28);
+    assert_eq!(rows[0].len(), 30);
     for row in &rows[1..] {
-        assert_eq!(row.len(), 28);
+        assert_eq!(row.len(), 30);
         for (column, field) in row.iter().enumerate() {
             assert!(column == 2 || field.parse::<f64>().is_ok(), "{}: {field}", rows[0][column]);
         }

@@ -18,7 +18,13 @@ fn run(label: &str, frames: usize) -> RunTrace {
 }
 
 fn comparison(runs: Vec<RunTrace>) -> Comparison {
-    Comparison { scene: "flag".into(), runs, reference: "dt 0.1 ms".into(), notes: vec!["A remark.".into()] }
+    Comparison {
+        scene: "flag".into(),
+        runs,
+        reference: "dt 0.1 ms".into(),
+        notes: vec!["A remark.".into()],
+        ..Comparison::default()
+    }
 }
 
 /// Catches a run that is left off the page.
@@ -68,4 +74,17 @@ fn runs_without_data_still_give_a_page() {
     let ragged = RunTrace { rows: vec![], wall_per_second: f64::NAN, ..run("ragged", 4) };
     let page = render(&comparison(vec![empty, ragged]));
     assert!(page.contains("did not start") && page.contains("ragged"));
+}
+
+/// Catches pictures that lie outside the page, and a movie without a link.
+#[test]
+fn pictures_are_in_the_page_and_the_movie_beside_it() {
+    let mut with = comparison(vec![run("a", 30)]);
+    let picture = goop_output::Image::new(6, 4, [9, 9, 9]).unwrap();
+    with.pictures = vec![goop_output::compare::Instant { time: 0.25, picture }];
+    with.movie = Some("flag-compare.mp4".into());
+    let page = render(&with);
+    assert!(page.contains("src=\"data:image/png;base64,iVBOR") && page.contains("After 0.25"), "{page}");
+    assert!(page.contains("<video") && page.contains("href=\"flag-compare.mp4\""));
+    assert_eq!(page.matches("src=").count(), 2);
 }

@@ -24,6 +24,9 @@ const SMALL: Settings = Settings {
         pins: true,
         contacts: false,
         velocities: false,
+        forces: false,
+        nodes: false,
+        springs: false,
         hud: false,
         captions: false,
         obstacles: true,
@@ -98,7 +101,7 @@ fn solid() -> (SceneLook, Frame) {
     let ball = ObstacleLook::of(&ObstacleShape::Sphere { radius: 0.4 }, false);
     let plane = ObstacleLook::of(&ObstacleShape::Plane, false);
     let poses = vec![Some((DVec3::new(1.1, 0.4, 0.0), DQuat::IDENTITY)), Some((DVec3::ZERO, DQuat::IDENTITY))];
-    let look = SceneLook { bodies: vec![body], obstacles: vec![ball, plane], camera: None };
+    let look = SceneLook { bodies: vec![body], obstacles: vec![ball, plane], ..SceneLook::default() };
     (look, frame(x.iter().map(twist).collect(), Vec::new(), poses))
 }
 

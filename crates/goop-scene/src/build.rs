@@ -3,7 +3,8 @@
 //! What the text alone cannot tell (a mesh that does not open, a selection that
 //! finds no node, a pressure in an open shell) is found here, all of it at once.
 
-use crate::mesh;
+use crate::mesh::{self, Skin};
+use crate::saved::SavedShape;
 use crate::scene::{self, Scene};
 use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
@@ -41,6 +42,9 @@ pub struct Resolved {
 pub struct Built {
     /// The model.
     pub model: Model,
+    /// Of every body what is drawn, where it came from a mesh file (m, scaled as the body
+    /// is); `None` where the nodes and triangles of its shape are all there is.
+    pub skins: Vec<Option<Skin>>,
     /// Every selection with its nodes.
     pub selections: Vec<Resolved>,
     /// What mesh readers had to say.
@@ -104,9 +108,11 @@ impl Scene {
             },
             ..Model::default()
         };
+        let mut skins = Vec::new();
         for entry in &self.body {
-            if let Some(body) = builder.body(entry, folder) {
+            if let Some((body, skin)) = builder.body(entry, folder) {
                 model.bodies.push(body);
+                skins.push(skin);
             }
         }
         for entry in &self.obstacle {
@@ -132,7 +138,7 @@ impl Scene {
             model.events.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
         if builder.faults.is_empty() {
-            Ok(Built { model, selections: builder.selections, warnings: builder.warnings })
+            Ok(Built { model, skins, selections: builder.selections, warnings: builder.warnings })
         } else {
             Err(builder.faults)
         }
@@ -185,7 +191,7 @@ pub fn card(m: &scene::Material) -> Material {
 }
 
 impl Builder {
-    fn body(&mut self, entry: &scene::Body, folder: &Path) -> Option<Body> {
+    fn body(&mut self, entry: &scene::Body, folder: &Path) -> Option<(Body, Option<Skin>)> {
         let path = format!("body.{}", entry.name);
         let Some(axes) = entry.axes().and_then(axes) else {
             let hint = format!("choose one of {}", crate::axes::available());
@@ -196,7 +202,7 @@ impl Builder {
             self.fault(&path, sentence, "or name a formulation instead of the three axes");
             return None;
         }
-        let shape = self.shape(&path, &entry.shape, folder)?;
+        let (shape, mut skin) = self.shape(&path, &entry.shape, folder)?;
         let shape = match shape.scaled(vector(entry.scale)) {
             Ok(shape) => shape,
             Err(error) => {
@@ -204,9 +210,19 @@ impl Builder {
                 return None;
             }
         };
+        if let Some(skin) = &mut skin {
+            skin.scale(vector(entry.scale));
+            // What belongs to no triangle was not measured: it may lie beyond all measure.
+            for (position, &node) in skin.positions.iter_mut().zip(&skin.nodes) {
+                if position.abs().max_element() > goop::shape::MOST_SIZE {
+                    *position = shape.rest_positions[node as usize];
+                }
+            }
+        }
         let start = Start {
             position: vector(entry.position),
             rotation: rotation(entry.rotation),
+            stretch: vector(entry.stretch),
             velocity: vector(entry.velocity),
             spin: vector(entry.spin),
         };
@@ -260,9 +276,17 @@ impl Builder {
                 scene::Linear::Auto => solve::Method::Auto,
                 scene::Linear::ConjugateGradients => solve::Method::ConjugateGradients,
                 scene::Linear::Cholesky => solve::Method::Cholesky,
+                scene::Linear::Profile => solve::Method::Profile,
+                scene::Linear::Sor => solve::Method::Sor,
             },
             tolerance: entry.solver.tolerance,
             max_iterations: entry.solver.max_iterations as usize,
+            preconditioner: match entry.solver.preconditioner {
+                scene::Preconditioner::Jacobi => solve::Preconditioner::Jacobi,
+                scene::Preconditioner::None => solve::Preconditioner::None,
+                scene::Preconditioner::IncompleteCholesky => solve::Preconditioner::IncompleteCholesky,
+                scene::Preconditioner::Ssor => solve::Preconditioner::Ssor,
+            },
         };
         if let Some(node) = body.masses.iter().position(|m| *m <= 0.0 || !m.is_finite()) {
             self.fault(
@@ -272,10 +296,11 @@ impl Builder {
             );
             return None;
         }
-        Some(body)
+        Some((body, skin))
     }
 
-    fn shape(&mut self, path: &str, shape: &scene::Shape, folder: &Path) -> Option<Shape> {
+    /// A shape, and for a mesh what is drawn of it.
+    fn shape(&mut self, path: &str, shape: &scene::Shape, folder: &Path) -> Option<(Shape, Option<Skin>)> {
         use scene::Shape as S;
         let n1 = |n: &[u32; 1]| n[0] as usize;
         let n2 = |n: &[u32; 2]| n.map(|n| n as usize);
@@ -301,9 +326,17 @@ impl Builder {
             S::Box { size, nodes } => Shape::block(vector(*size), n3(nodes)),
             S::Ball { radius, nodes } => Shape::ball(*radius, n3(nodes)),
             S::Mesh { file, weld } => return self.mesh(path, &folder.join(file), *weld),
+            S::Saved { file } => match SavedShape::read(&folder.join(file)).and_then(SavedShape::shape) {
+                Ok(shape) => return Some((shape, None)),
+                Err(sentence) => {
+                    let hint = "name a file that `goop export DIR --to shape` wrote";
+                    self.fault(&format!("{path}.shape.saved.file"), sentence, hint);
+                    return None;
+                }
+            },
         };
         match made {
-            Ok(shape) => Some(shape),
+            Ok(shape) => Some((shape, None)),
             Err(error) => {
                 self.fault(&format!("{path}.shape"), error.to_string(), "change the size or the node counts");
                 None
@@ -311,7 +344,7 @@ impl Builder {
         }
     }
 
-    fn mesh(&mut self, path: &str, file: &Path, weld: bool) -> Option<Shape> {
+    fn mesh(&mut self, path: &str, file: &Path, weld: bool) -> Option<(Shape, Option<Skin>)> {
         let path = format!("{path}.shape.mesh.file");
         let read = match mesh::read_mesh(file, weld) {
             Ok(read) => read,
@@ -322,8 +355,16 @@ impl Builder {
         };
         self.warnings.extend(read.warnings.iter().map(|w| format!("{path}: {w}")));
         let uvs = read.texture_coordinates.map(|uv| uv.iter().map(|[u, v]| DVec3::new(*u, *v, 0.0)).collect());
+        let (mut skin, first) = (read.original, read.triangles.first().copied());
         match Shape::from_triangles(read.positions, read.triangles, uvs, read.groups) {
-            Ok(shape) => Some(shape),
+            Ok(shape) => {
+                // A closed mesh that was inside out is turned as a whole.
+                if shape.triangles.first().copied() != first {
+                    self.warnings.push(format!("{path}: the closed mesh faces inwards and is turned round"));
+                    skin.turn();
+                }
+                Some((shape, Some(skin)))
+            }
             Err(error) => {
                 self.fault(&path, error.to_string(), "mend the mesh in a modelling program");
                 None

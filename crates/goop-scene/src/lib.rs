@@ -10,12 +10,15 @@ pub mod mesh;
 pub mod presets;
 pub mod read;
 pub mod reader;
+pub mod rig;
 mod save;
+pub mod saved;
 pub mod scene;
 pub mod schema;
 pub mod select;
 
 pub use build::{BuildFault, Built, Resolved};
+pub use mesh::{Paint, Skin};
 pub use read::Loaded;
 pub use reader::{Fault, Faults, Origin, Place, Warning};
 pub use scene::Scene;

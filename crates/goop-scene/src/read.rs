@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use crate::reader::{
     Fault, Faults, Inputs, Node, Origin, Place, Range, Reader, Source, Sources, Table, Warning, apply_set, gather,
-    number,
+    number, parameters,
 };
 use crate::scene::{Camera, Clip, Scene, Shape, Step, World};
 use event::Cast;
@@ -109,7 +109,9 @@ fn finish(
             faults.push(*fault);
         }
     }
-    let reader = Reader::new(&sources);
+    let (known, wrong) = parameters(&tree, &sources);
+    faults.extend(wrong);
+    let reader = Reader::new(&sources, known);
     let mut meshes = Inputs::new();
     let scene = Table::open(&reader, &tree, String::new(), keys::SCENE).map(|top| {
         let scene = scene(&top);
@@ -228,11 +230,15 @@ fn total_nodes(top: &Table<'_>, bodies: &[body::ReadBody]) {
     }
 }
 
-/// Hashes every mesh file; one that cannot be read is a fault at its place.
+/// Hashes every mesh and saved shape; one that cannot be read is a fault at its place.
 fn mesh_files(top: &Table<'_>, scene: &Scene, folder: &Path) -> Inputs {
     let mut inputs = Inputs::new();
     for (index, body) in scene.body.iter().enumerate() {
-        let Shape::Mesh { file, .. } = &body.shape else { continue };
+        let (kind, file) = match &body.shape {
+            Shape::Mesh { file, .. } => ("mesh", file),
+            Shape::Saved { file } => ("saved", file),
+            _ => continue,
+        };
         let path = folder.join(file);
         if inputs.iter().any(|(known, _)| *known == path) {
             continue;
@@ -240,8 +246,8 @@ fn mesh_files(top: &Table<'_>, scene: &Scene, folder: &Path) -> Inputs {
         match crate::reader::hash_file(&path) {
             Ok(hash) => inputs.push((path, hash)),
             Err(reason) => {
-                let place = top.find(&["body", &index.to_string(), "shape", "mesh", "file"]);
-                let at = format!("body[{index}].shape.mesh.file");
+                let place = top.find(&["body", &index.to_string(), "shape", kind, "file"]);
+                let at = format!("body[{index}].shape.{kind}.file");
                 let hint = "paths are relative to the file that names them";
                 top.reader.fault(place, &at, format!("cannot read \"{file}\": {reason}"), hint);
             }

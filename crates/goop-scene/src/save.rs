@@ -64,6 +64,7 @@ fn body(out: &mut Text, body: &Body) {
     out.line("position", &body.position);
     out.line("rotation", &body.rotation);
     out.line("scale", &body.scale);
+    out.line("stretch", &body.stretch);
     out.line("velocity", &body.velocity);
     out.line("spin", &body.spin);
     shape(out, &body.shape);
@@ -72,6 +73,7 @@ fn body(out: &mut Text, body: &Body) {
     out.line("newton", &body.solver.newton);
     out.line("tolerance", &body.solver.tolerance);
     out.line("linear", &body.solver.linear.word());
+    out.line("preconditioner", &body.solver.preconditioner.word());
     out.line("max-iterations", &body.solver.max_iterations);
     for pin in &body.pin {
         out.header("[[body.pin]]");
@@ -124,6 +126,7 @@ fn shape(out: &mut Text, shape: &Shape) {
         Shape::Box { size, nodes } => open("box", &[("size", size), ("nodes", nodes)]),
         Shape::Ball { radius, nodes } => open("ball", &[("radius", radius), ("nodes", nodes)]),
         Shape::Mesh { file, weld } => open("mesh", &[("file", file), ("weld", weld)]),
+        Shape::Saved { file } => open("saved", &[("file", file)]),
     }
 }
 

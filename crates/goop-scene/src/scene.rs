@@ -207,6 +207,8 @@ pub struct Body {
     pub rotation: Vector,
     /// Factor per axis of the rest shape.
     pub scale: Vector,
+    /// Factor per axis by which it starts stretched: a drum's skin, a bow's string.
+    pub stretch: Vector,
     /// Initial velocity (m/s).
     pub velocity: Vector,
     /// Initial angular velocity about the centre of mass (rad/s).
@@ -258,6 +260,8 @@ pub enum Shape {
     Ball { radius: f64, nodes: [u32; 3] },
     /// Triangle mesh file as a surface: OBJ, PLY, STL, glTF.
     Mesh { file: String, weld: bool },
+    /// A body as it was in a frame of a run, written by `goop export --to shape`.
+    Saved { file: String },
 }
 
 /// `[body.material]`: one card for every formulation, SI.
@@ -387,7 +391,9 @@ pub struct Solver {
     pub tolerance: f64,
     /// Linear solver. Default auto: conjugate gradients, Cholesky at the cap.
     pub linear: Linear,
-    /// Cap on conjugate-gradient iterations. Default 200.
+    /// Preconditioner of conjugate gradients. Default jacobi.
+    pub preconditioner: Preconditioner,
+    /// Cap on conjugate-gradient iterations and on sweeps of SOR. Default 200.
     pub max_iterations: u32,
 }
 
@@ -401,6 +407,24 @@ pub enum Linear {
     ConjugateGradients,
     /// Sparse Cholesky always.
     Cholesky,
+    /// Cholesky in profile storage always.
+    Profile,
+    /// Successive over-relaxation only.
+    Sor,
+}
+
+/// Preconditioners of conjugate gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preconditioner {
+    /// The inverse diagonal, in 3×3 blocks for nodes.
+    Jacobi,
+    /// Nothing.
+    None,
+    /// An incomplete Cholesky factor.
+    IncompleteCholesky,
+    /// A symmetric sweep of over-relaxation.
+    Ssor,
 }
 
 /// Which nodes of a body. In a file: a bare word ("all", "center", "corners",

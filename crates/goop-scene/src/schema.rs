@@ -32,6 +32,7 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Shape", Some("box"), keys::BOX),
     ("Shape", Some("ball"), keys::BALL),
     ("Shape", Some("mesh"), keys::MESH),
+    ("Shape", Some("saved"), keys::SAVED),
     ("Material", None, keys::MATERIAL),
     ("Raw", None, keys::RAW),
     ("Weights", None, keys::WEIGHTS),
@@ -91,7 +92,13 @@ pub fn schema() -> Value {
         }
     }
     short_forms(&mut definitions);
+    formulas(&mut definitions);
     root["$defs"] = definitions;
+    root["properties"]["parameters"] = json!({
+        "description": "Numbers that formulas may use; a formula is a string that begins with =.",
+        "type": "object",
+        "additionalProperties": { "type": ["number", "string"] },
+    });
     root["properties"]["include"] = json!({
         "description": "Files whose tables are merged with this one's; relative to this file.",
         "type": "array",
@@ -162,6 +169,22 @@ fn flat_events(definitions: &mut Map<String, Value>) {
     if let Value::Object(map) = event {
         map.remove("unevaluatedProperties");
         map.insert("oneOf".into(), Value::Array(choices));
+    }
+}
+
+/// A number may also be a formula.
+fn formulas(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if map.get("type").is_some_and(|kind| kind == "number" || kind == "integer") {
+                let kind = map["type"].clone();
+                map.insert("type".into(), json!([kind, "string"]));
+                map.insert("pattern".into(), json!("^="));
+            }
+            map.values_mut().for_each(formulas);
+        }
+        Value::Array(items) => items.iter_mut().for_each(formulas),
+        _ => {}
     }
 }
 

@@ -14,7 +14,8 @@ pub struct Located<'a> {
 impl<'a> Located<'a> {
     /// A shape at its start.
     pub fn new(shape: &'a Shape, start: &Start) -> Self {
-        let positions = shape.rest_positions.iter().map(|&r| start.position + start.rotation * r).collect();
+        let positions =
+            shape.rest_positions.iter().map(|&r| start.position + start.rotation * (r * start.stretch)).collect();
         Self { shape, positions }
     }
 

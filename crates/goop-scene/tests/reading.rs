@@ -151,3 +151,24 @@ fn every_preset_can_be_written_out_by_hand() {
         assert_eq!(again, scene);
     }
 }
+
+/// Catches a word that is read and then means another solver, and a preconditioner that goes
+/// nowhere without a word.
+#[test]
+fn words_of_solvers_mean_the_solvers_of_that_name() {
+    use goop::solve::{Method, Preconditioner as P};
+    let read = |linear: &str, preconditioner: &str| {
+        let text = format!(
+            "format = 1\n[[body]]\nname = \"a\"\n{BODY}[body.solver]\nlinear = \"{linear}\"\npreconditioner = \"{preconditioner}\"\n"
+        );
+        let (scene, warnings) = Scene::parse(&text, "solver").unwrap_or_else(|faults| panic!("{faults}"));
+        let built = scene.build(std::path::Path::new(".")).unwrap_or_else(|faults| panic!("{faults:?}"));
+        let settings = built.model.bodies[0].solver;
+        (settings.method, settings.preconditioner, warnings.len())
+    };
+    assert_eq!(read("auto", "jacobi"), (Method::Auto, P::Jacobi, 0));
+    assert_eq!(read("conjugate-gradients", "none"), (Method::ConjugateGradients, P::None, 0));
+    assert_eq!(read("cholesky", "jacobi"), (Method::Cholesky, P::Jacobi, 0));
+    assert_eq!(read("profile", "incomplete-cholesky"), (Method::Profile, P::IncompleteCholesky, 1));
+    assert_eq!(read("sor", "ssor"), (Method::Sor, P::Ssor, 1));
+}

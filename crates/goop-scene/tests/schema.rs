@@ -50,6 +50,18 @@ fn the_schema_and_the_reader_know_the_same_keys() {
     }
 }
 
+fn is_a(kind: &str, value: &Value) -> bool {
+    match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        _ => false,
+    }
+}
+
 /// Just enough of JSON Schema for the words that this schema uses; an unknown word fails.
 fn valid(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     for (word, rule) in schema.as_object().into_iter().flatten() {
@@ -60,14 +72,9 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
                     valid(root, &root["$defs"][name], value)?;
                     true
                 }
-                "type" => match rule.as_str().ok_or(format!("type {rule}"))? {
-                    "object" => value.is_object(),
-                    "array" => value.is_array(),
-                    "string" => value.is_string(),
-                    "boolean" => value.is_boolean(),
-                    "integer" => value.is_i64() || value.is_u64(),
-                    "number" => value.is_number(),
-                    other => return Err(format!("type {other}")),
+                "type" => match rule {
+                    Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).any(|kind| is_a(kind, value)),
+                    one => is_a(one.as_str().ok_or(format!("type {rule}"))?, value),
                 },
                 "properties" => {
                     for (name, item) in value.as_object().into_iter().flatten() {
@@ -92,6 +99,8 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
                 "maxItems" => value.as_array().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap_or(0)),
                 "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap_or(0.0)),
                 "maximum" => value.as_f64().is_none_or(|number| number <= rule.as_f64().unwrap_or(0.0)),
+                // The one pattern there is: a formula begins with =.
+                "pattern" => value.as_str().is_none_or(|text| rule == "^=" && text.starts_with('=')),
                 "const" => value == rule,
                 "enum" => rule.as_array().is_some_and(|list| list.contains(value)),
                 "oneOf" | "anyOf" => {

@@ -7,6 +7,7 @@
 //!
 //! Units are SI. The same scene gives the same bytes whatever the thread count.
 
+mod acting;
 pub mod animate;
 pub mod character;
 pub mod checkpoint;

@@ -4,9 +4,9 @@
 
 use crate::animate::{Course, Motion};
 use crate::contact::Obstacle;
-use crate::elastic::{Elasticity, Finite, lattice};
+use crate::elastic::{Elasticity, Finite, Metric, Spline, lattice};
 use crate::material::MaterialField;
-use crate::shape::{Dimension, Shape};
+use crate::shape::{Dimension, Shape, Unwelded};
 use crate::solve;
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -104,13 +104,16 @@ impl Axes {
         Axes { elasticity: ElasticityKind::Springs, coordinates: Coordinates::Nodal, integrator }
     }
 
-    /// Refuses an elasticity that a shape of this dimension cannot have, with a sentence.
-    pub fn check_shape(&self, dimension: Dimension) -> Result<(), String> {
-        match (self.elasticity, dimension) {
-            (ElasticityKind::Finite, Dimension::Curve | Dimension::Surface) => {
-                Err("finite elements fill a solid: use a block, a ball or a sampled skin, or elasticity = \"springs\""
-                    .into())
-            }
+    /// Refuses an elasticity that a shape cannot have, with a sentence.
+    pub fn check_shape(&self, shape: &Shape) -> Result<(), String> {
+        use ElasticityKind as E;
+        match self.elasticity {
+            E::Finite if shape.dimension != Dimension::Solid => Err(
+                "finite elements fill a solid: use a block, a ball or a sampled skin, or elasticity = \"springs\"".into(),
+            ),
+            E::Metric | E::Published | E::Spline if shape.tetrahedra().is_some() => Err(
+                "tetrahedra have no grid to take a metric or differences on: use elasticity = \"finite\" or \"springs\"".into(),
+            ),
             _ => Ok(()),
         }
     }
@@ -224,11 +227,19 @@ pub struct Start {
     pub velocity: DVec3,
     /// Angular velocity about the centre of mass (rad/s).
     pub spin: DVec3,
+    /// Factors by which the rest shape is stretched, in its own axes, before it is let go.
+    pub stretch: DVec3,
 }
 
 impl Default for Start {
     fn default() -> Self {
-        Self { position: DVec3::ZERO, rotation: DQuat::IDENTITY, velocity: DVec3::ZERO, spin: DVec3::ZERO }
+        Self {
+            position: DVec3::ZERO,
+            rotation: DQuat::IDENTITY,
+            velocity: DVec3::ZERO,
+            spin: DVec3::ZERO,
+            stretch: DVec3::ONE,
+        }
     }
 }
 
@@ -309,8 +320,14 @@ impl Body {
         };
         self.totals = [self.masses.iter().sum(), shape.extent()];
         self.elastic = match self.axes.elasticity {
-            // The energies of elasticity theory come with their own files.
-            ElasticityKind::None | ElasticityKind::Metric | ElasticityKind::Published | ElasticityKind::Spline => None,
+            ElasticityKind::None => None,
+            ElasticityKind::Published => Some(Arc::new(Metric::published(shape, material))),
+            ElasticityKind::Metric => Some(Arc::new(Metric::new(shape, material))),
+            ElasticityKind::Spline => Some(match Spline::new(shape, material, &self.masses) {
+                Some(spline) => Arc::new(spline),
+                // A mesh has no grid to take differences on: its metric, linear about the rest shape.
+                None => Arc::new(Metric::new(shape, material)),
+            }),
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
             ElasticityKind::Finite => Some(Arc::new(Finite::new(shape, material))),
         };
@@ -338,7 +355,11 @@ impl Body {
 
     /// Where every node is at the start (m).
     pub fn start_positions(&self) -> Vec<DVec3> {
-        self.shape.rest_positions.iter().map(|&r| self.start.position + self.start.rotation * r).collect()
+        self.shape
+            .rest_positions
+            .iter()
+            .map(|&r| self.start.position + self.start.rotation * (r * self.start.stretch))
+            .collect()
     }
 
     /// Holds nodes where they start, exactly; set `start` before.
@@ -459,5 +480,20 @@ impl Default for Model {
             events: Vec::new(),
             step: StepSettings::default(),
         }
+    }
+}
+
+impl Model {
+    /// The drawn mesh of a body that may tear, by its material or by one that an event
+    /// gives it: it is the same from the first frame to the last.
+    pub fn unwelded(&self, body: usize) -> Option<Unwelded> {
+        let own = &self.bodies[body];
+        let events = || self.events.iter().map(|event| &event.1);
+        let tears = own.material.card.tears()
+            || events()
+                .any(|e| matches!(e, Edit::Material { body: b, material } if *b == body && material.card.tears()));
+        let gives = own.axes.elasticity != ElasticityKind::None
+            || events().any(|e| matches!(e, Edit::Axes { body: b, .. } if *b == body));
+        if tears && gives { Unwelded::new(&own.shape) } else { None }
     }
 }

@@ -12,6 +12,8 @@
 use crate::coordinates::nodal::elasticity;
 use crate::elastic::{Elasticity, Weights};
 use crate::model::{Body, Coordinates, Integrator, Model};
+use crate::shape::Dimension;
+use crate::solve::condition::tridiagonal_top;
 use crate::solve::{self, BlockMatrix, Settings, Solver};
 use crate::state::BodyState;
 use crate::world::World;
@@ -44,7 +46,7 @@ pub struct Preflight {
 pub fn inspect(model: &Model, index: usize) -> Preflight {
     let body = &model.bodies[index];
     let mut out = Preflight { height: height(model, body), bytes: bytes(body), ..Preflight::default() };
-    if body.axes.coordinates != Coordinates::Nodal {
+    if body.axes.coordinates == Coordinates::Rigid {
         out.stable_step = f64::INFINITY;
         return out;
     }
@@ -59,7 +61,11 @@ pub fn inspect(model: &Model, index: usize) -> Preflight {
     elastic.stiffness(memory, x, Weights { position: 1.0, velocity: 0.0 }, false, &mut matrix);
     let top = largest(body, &free, &matrix);
     out.highest = top.sqrt() / std::f64::consts::TAU;
-    out.stable_step = stable_step(body.axes.integrator, top, out.damper_rate);
+    out.stable_step = match body.axes.coordinates {
+        // Its matrix is positive definite for every step.
+        Coordinates::Framed => f64::INFINITY,
+        _ => stable_step(body.axes.integrator, top, out.damper_rate),
+    };
     if body.len() <= DETAIL_LIMIT {
         let lowest = smallest(body, &free, x, matrix, top);
         out.lowest = lowest.map(|value| value.sqrt() / std::f64::consts::TAU);
@@ -100,9 +106,28 @@ fn height(model: &Model, body: &Body) -> f64 {
 pub fn bytes(body: &Body) -> usize {
     let n = body.len();
     let elements = body.elastic.as_ref().map_or(0, |e| e.elements());
+    if body.axes.coordinates == Coordinates::Framed {
+        return framed_bytes(body);
+    }
     let explicit = n * (2 * 48 + 4 * 24 + 32) + elements * 48;
     let implicit = if body.axes.integrator.implicit() { (n + elements) * 76 + n * (9 * 24 + 72) } else { 0 };
     explicit + implicit
+}
+
+/// The same for a framed body: rows of differences, matrix, factor and its columns for the rigid motions. A factor fills in
+/// by a few numbers a node and doubling of a surface, by the cube root of the nodes in a solid.
+fn framed_bytes(body: &Body) -> usize {
+    let n = body.len() as f64;
+    let fill = match body.shape.dimension {
+        Dimension::Curve => 4.0,
+        Dimension::Surface => 4.5 * n.log2(),
+        Dimension::Solid => 3.0 * n.cbrt() * n.log2(),
+    };
+    let (coupled, groups) = match body.elastic.as_deref().and_then(|e| e.spline()) {
+        Some(spline) if spline.coupled() == 1 => (1.0, 2.0),
+        _ => (3.0, 1.0),
+    };
+    (n * (2.0 * 144.0 + 700.0 + 18.0 * 8.0 + groups * coupled * coupled * (fill * 8.0 + 600.0))) as usize
 }
 
 /// Deterministic start vector without symmetry.
@@ -153,32 +178,6 @@ fn largest(body: &Body, free: &[bool], matrix: &BlockMatrix) -> f64 {
     top * 1.01
 }
 
-/// Largest eigenvalue of a symmetric tridiagonal matrix, by bisection on Sturm counts.
-fn tridiagonal_top(diagonal: &[f64], side: &[f64]) -> f64 {
-    let bound = (0..diagonal.len())
-        .map(|i| diagonal[i].abs() + side.get(i).map_or(0.0, |s| s.abs()) + if i > 0 { side[i - 1].abs() } else { 0.0 })
-        .fold(0.0, f64::max);
-    let above = |x: f64| {
-        let mut d = 1.0;
-        (0..diagonal.len())
-            .filter(|&i| {
-                let off = if i > 0 { side[i - 1] * side[i - 1] / d } else { 0.0 };
-                d = diagonal[i] - x - off;
-                if d == 0.0 {
-                    d = 1e-300;
-                }
-                d > 0.0
-            })
-            .count()
-    };
-    let (mut low, mut high) = (-bound, bound * (1.0 + 1e-12) + f64::MIN_POSITIVE);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if above(middle) > 0 { low = middle } else { high = middle }
-    }
-    0.5 * (low + high)
-}
-
 /// Smallest eigenvalue that is not a rigid motion of a free body.
 fn smallest(body: &Body, free: &[bool], x: &[DVec3], mut matrix: BlockMatrix, top: f64) -> Option<f64> {
     let n = body.len();
@@ -209,7 +208,7 @@ fn smallest(body: &Body, free: &[bool], x: &[DVec3], mut matrix: BlockMatrix, to
         }
     }
     let (mut v, mut right, mut image) = (start_vector(n, free), vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
-    let settings = Settings { method: solve::Method::Cholesky, tolerance: 1e-6, max_iterations: 1 };
+    let settings = Settings { method: solve::Method::Cholesky, ..Settings::default() };
     let (mut solver, mut left, mut last) = (Solver::default(), 0, f64::INFINITY);
     for _ in 0..60 {
         for mode in &basis {
@@ -252,7 +251,19 @@ pub fn sag(model: &Model, index: usize) -> Option<f64> {
 
 /// What of the card the elasticity cannot honour.
 pub fn limits(body: &Body) -> Vec<String> {
-    body.elastic.as_deref().map_or(Vec::new(), |e: &dyn Elasticity| e.limits().to_vec())
+    let mut out = body.elastic.as_deref().map_or(Vec::new(), |e: &dyn Elasticity| e.limits().to_vec());
+    if body.axes.coordinates == Coordinates::Framed {
+        let form = match body.elastic.as_deref().and_then(|e| e.spline()) {
+            Some(spline) => spline.form(),
+            None => "the stiffness of its springs at rest runs, constant in the axes of the frame",
+        };
+        out.insert(0, form.to_owned());
+        out.push(
+            "displacement is measured in one rigid frame: a part that turns against the rest feels as if it were stretched"
+                .to_owned(),
+        );
+    }
+    out
 }
 
 #[cfg(test)]
@@ -292,6 +303,25 @@ mod tests {
         // Two held nodes are a clamp to first order in h, and shorten the beam by about one cell.
         let errors: Vec<f64> = [41, 81, 161].iter().map(|&n| (frequency(n) / theory - 1.0).abs()).collect();
         assert!(errors[2] < 0.015 && errors[0] / errors[1] > 1.7 && errors[1] / errors[2] > 1.7, "{errors:?}");
+    }
+
+    /// Catches a framed body that is given a step limit, no frequency, or no word about its form.
+    #[test]
+    fn a_framed_cantilever_has_its_lowest_frequency_and_no_step_limit() {
+        let (length, nodes) = (1.0, 41);
+        let total = length * (nodes - 1) as f64 / (nodes as f64 - 1.5);
+        let card = Material { young: 1e10, density: 1000.0, radius: 0.01, damping: 0.0, ..Material::default() };
+        let body = Body::new("beam", Shape::line(total, nodes).unwrap(), card, Axes::HYBRID).pin(&[0, 1]);
+        let words = limits(&body);
+        assert!(words[0].contains("card form"), "{words:?}");
+        let model = Model { bodies: vec![body], ..Model::default() };
+        let found = inspect(&model, 0);
+        let theory = 1.875104f64.powi(2) * (1e10f64 * 1e-4 / 4.0 / 1000.0).sqrt() / std::f64::consts::TAU;
+        assert!((found.lowest.unwrap() / theory - 1.0).abs() < 0.01, "{found:?} {theory}");
+        assert!(found.stable_step.is_infinite());
+        // ρAgL⁴/8EI, small.
+        let sag = 1000.0 * 9.81 / (8.0 * 1e10 * 1e-4 / 4.0);
+        assert!((found.sag.unwrap() / sag - 1.0).abs() < 0.05, "{found:?} {sag}");
     }
 
     /// Catches a free body reported as free to deform, or with the frequency of its drift.

@@ -1,6 +1,7 @@
 //! What changes: everything a rewind or a resumed run needs, for every body.
 
 use crate::contact::Anchor;
+use crate::coordinates::framed::{FramedState, work};
 use crate::coordinates::rigid::RigidState;
 use crate::ledger::Row;
 use crate::model::{Body, Coordinates};
@@ -20,10 +21,14 @@ pub struct BodyState {
     pub memory: Arc<Vec<f64>>,
     /// Centre, orientation and momenta, for rigid coordinates.
     pub rigid: Option<RigidState>,
+    /// Frame, displacement and momenta, for framed coordinates.
+    pub framed: Option<Box<FramedState>>,
     /// Where nodes stick to obstacles, by node.
     pub anchors: Vec<Anchor>,
     /// Solves left before the iteration is tried again.
     pub direct_left: u32,
+    /// Raised whenever edges break.
+    pub topology_version: u32,
     /// Energy from nowhere in the last steps, older ones forgotten little by little (J).
     pub created: f64,
     /// The account so far.
@@ -40,11 +45,13 @@ impl BodyState {
             positions.iter().map(|&x| body.start.velocity + body.start.spin.cross(x - center)).collect::<Vec<_>>();
         let mut state = Self {
             rigid: None,
+            framed: None,
             positions,
             velocities,
             memory: Arc::new(body.elastic.as_ref().map_or(Vec::new(), |e| e.memory())),
             anchors: Vec::new(),
             direct_left: 0,
+            topology_version: 0,
             created: 0.0,
             row: Row::default(),
         };
@@ -54,6 +61,16 @@ impl BodyState {
 
     /// Makes the state fit the body's coordinates and elasticity, keeping positions and velocities.
     pub fn adopt(&mut self, body: &Body) {
+        let memory = body.elastic.as_ref().map_or(Vec::new(), |e| e.carry_over(&self.memory));
+        if memory != *self.memory {
+            self.memory = Arc::new(memory);
+        }
+        self.framed = (body.axes.coordinates == Coordinates::Framed).then(|| {
+            let linear = work::linear(body, &self.memory, false);
+            let old = self.framed.take();
+            let state = FramedState::from_nodes(body, &linear, &self.positions, &self.velocities, old.as_deref());
+            Box::new(state)
+        });
         self.rigid = match body.axes.coordinates {
             Coordinates::Rigid => Some(RigidState::from_nodes(body, &self.positions, &self.velocities)),
             Coordinates::Nodal | Coordinates::Framed => None,
@@ -61,9 +78,8 @@ impl BodyState {
         if let Some(rigid) = &self.rigid {
             rigid.place(body, &mut self.positions, &mut self.velocities);
         }
-        let memory = body.elastic.as_ref().map_or(Vec::new(), |e| e.memory());
-        if memory.len() != self.memory.len() {
-            self.memory = Arc::new(memory);
+        if let Some(framed) = &self.framed {
+            framed.place(body, &mut self.positions, &mut self.velocities);
         }
     }
 
@@ -71,6 +87,7 @@ impl BodyState {
     pub fn copy_from(&mut self, other: &Self) {
         self.positions.clone_from(&other.positions);
         self.velocities.clone_from(&other.velocities);
+        self.framed.clone_from(&other.framed);
         self.copy_rest_from(other);
     }
 
@@ -79,14 +96,23 @@ impl BodyState {
     fn hand_over(&mut self, before: &mut Self) {
         std::mem::swap(&mut self.positions, &mut before.positions);
         std::mem::swap(&mut self.velocities, &mut before.velocities);
+        match (&mut self.framed, &mut before.framed) {
+            (Some(mine), Some(theirs)) => mine.hand_over(theirs),
+            (mine, theirs) => theirs.clone_from(mine),
+        }
         before.copy_rest_from(self);
     }
 
     fn copy_rest_from(&mut self, other: &Self) {
-        self.memory.clone_from(&other.memory);
+        // Two states of an elastic body share their memory; those of a body that flows have one each.
+        match Arc::get_mut(&mut self.memory) {
+            Some(own) if own.len() == other.memory.len() => own.copy_from_slice(&other.memory),
+            _ => self.memory.clone_from(&other.memory),
+        }
         self.rigid.clone_from(&other.rigid);
         self.anchors.clone_from(&other.anchors);
-        (self.direct_left, self.created) = (other.direct_left, other.created);
+        (self.direct_left, self.topology_version) = (other.direct_left, other.topology_version);
+        self.created = other.created;
         self.row = other.row;
     }
 }
@@ -148,6 +174,12 @@ impl State {
             hash.update(bytemuck::cast_slice(&body.positions));
             hash.update(bytemuck::cast_slice(&body.velocities));
             hash.update(bytemuck::cast_slice(&body.memory));
+            if let Some(framed) = &body.framed {
+                for values in [&framed.displacement, &framed.rate, &*framed.reference] {
+                    hash.update(bytemuck::cast_slice(values));
+                }
+                framed.numbers().iter().for_each(|value| hash.update(&value.to_le_bytes()));
+            }
             if let Some(rigid) = &body.rigid {
                 for value in rigid.numbers() {
                     hash.update(&value.to_le_bytes());

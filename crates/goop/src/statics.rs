@@ -7,6 +7,7 @@
 
 use crate::animate::Pose;
 use crate::coordinates::nodal::{self, Clock};
+use crate::integrate::semi_implicit;
 use crate::ledger::Row;
 use crate::model::{Axes, Body, Integrator};
 use crate::world::{Failure, World};
@@ -63,6 +64,57 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
     *scratch = fresh;
     Ok(worst)
 }
+
+/// Settles one framed body in the same way: steps that forget their velocity and grow. Returns the way of the last step over
+/// the body's size, with the longest step tried: nothing moves any more.
+pub fn settle_framed(world: &mut World, b: usize) -> f64 {
+    let body: Body = world.model().bodies[b].clone();
+    let poses: Vec<Pose> = world.model().obstacles.iter().map(|o| still(o.motion.at(0.0))).collect();
+    let (model, before, state, scratch) = world.parts(b);
+    let (mut h, mut left) = (model.step.dt, f64::INFINITY);
+    for step in 0..MAX_FRAMED_STEPS {
+        state.velocities.fill(DVec3::ZERO);
+        if let Some(framed) = &mut state.framed {
+            framed.take_velocities(&body, &state.velocities);
+        }
+        before.copy_from(state);
+        scratch.invalidate();
+        scratch.framed(&body, &before.memory);
+        let clock = Clock { time: 0.0, dt: h, before: &poses, after: &poses };
+        let outcome = semi_implicit::step(model, &body, clock, before, state, scratch);
+        let height = |row: &Row| row.elastic + row.contact + row.gravitational - row.load_work;
+        let (old, new) = (height(&before.row), height(&state.row));
+        let rounding = 1e-13 * (state.row.elastic + state.row.gravitational.abs());
+        let solved = outcome.solve.is_none_or(|report| report.converged);
+        let far = outcome.displacement > 0.1 * body.extent();
+        let failed = outcome.not_finite.is_some() || !solved || !new.is_finite() || far;
+        if failed || (step > 0 && new > old + rounding) {
+            state.copy_from(before);
+            h *= 0.25;
+            if h < 1e-7 {
+                break;
+            }
+            continue;
+        }
+        left = outcome.displacement / body.extent();
+        if h >= LONGEST && left < TOLERANCE {
+            break;
+        }
+        h = (h * 2.0).min(LONGEST);
+    }
+    state.velocities.fill(DVec3::ZERO);
+    if let Some(framed) = &mut state.framed {
+        framed.take_velocities(&body, &state.velocities);
+        framed.place(&body, &mut state.positions, &mut state.velocities);
+    }
+    before.copy_from(state);
+    *scratch = nodal::Scratch::new(&body);
+    left
+}
+
+/// A step so long that it goes to rest at once where it can (s).
+const LONGEST: f64 = 16.0;
+const MAX_FRAMED_STEPS: usize = 400;
 
 fn still(pose: Pose) -> Pose {
     Pose { velocity: DVec3::ZERO, spin: DVec3::ZERO, ..pose }

@@ -6,13 +6,18 @@
 
 use crate::animate::Pose;
 use crate::contact::Anchor;
+use crate::coordinates::framed::FramedState;
 use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
 use crate::coordinates::rigid;
+use crate::elastic::Flow;
 use crate::frame::{BodyFrame, Frame};
+use crate::integrate::semi_implicit;
 use crate::ledger::{Ledger, Row};
-use crate::model::{Coordinates, Edit, Model, Pin};
+use crate::model::{Body, Coordinates, Edit, Model, Pin};
+use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
+use std::sync::Arc;
 
 /// Why a run cannot go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -108,6 +113,8 @@ pub struct World {
     after_poses: Vec<Pose>,
     /// Largest relative residual of any solve so far.
     worst_residual: f64,
+    /// What is drawn of bodies that may tear.
+    drawn: Vec<Option<Unwelded>>,
 }
 
 impl World {
@@ -133,6 +140,7 @@ impl World {
             before_poses: poses.clone(),
             after_poses: poses,
             worst_residual: 0.0,
+            drawn: (0..model.bodies.len()).map(|b| model.unwelded(b)).collect(),
             model,
         };
         world.open_account();
@@ -154,8 +162,11 @@ impl World {
     /// from a file, and where events may have changed the model, see
     /// [`Checkpoint`](crate::checkpoint::Checkpoint).
     pub fn restore(&mut self, state: State) {
-        self.before = state.clone();
         self.state = state;
+        for (body, state) in self.model.bodies.iter().zip(&mut self.state.bodies) {
+            adopt_if_moved(body, state);
+        }
+        self.before = self.state.clone();
         self.scratch.iter_mut().for_each(Scratch::invalidate);
     }
 
@@ -192,7 +203,12 @@ impl World {
         let (x, v) = (&state.positions, &state.velocities);
         let mut touches = Vec::new();
         let mut elastic = 0.0;
-        if let Some(elasticity) = &body.elastic {
+        self.scratch[b].invalidate();
+        if let Some(framed) = &state.framed {
+            let work = self.scratch[b].framed(body, &state.memory);
+            work.follow(body, &state.memory);
+            elastic = work.evaluate(framed);
+        } else if let Some(elasticity) = &body.elastic {
             let (mut f, mut g) = (vec![DVec3::ZERO; x.len()], vec![DVec3::ZERO; x.len()]);
             elastic = elasticity.forces(&state.memory, x, v, &mut f, &mut g);
             crate::contact::find(&self.model, body, &poses, 0.0, 0.0, x, v, &state.anchors, &mut touches);
@@ -208,7 +224,9 @@ impl World {
         };
         row.gravitational = -(0..x.len()).map(|i| body.masses[i] * self.model.gravity.dot(x[i])).sum::<f64>();
         row.contacts = touches.len() as u32;
-        self.scratch[b].invalidate();
+        if state.framed.is_none() {
+            self.scratch[b].invalidate();
+        }
     }
 
     /// Takes one step: as long as the control allows, or an error that names body,
@@ -281,8 +299,10 @@ impl World {
             let body = &self.model.bodies[b];
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
-                Coordinates::Nodal | Coordinates::Framed => {
-                    nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b])
+                Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
+                Coordinates::Framed => {
+                    self.scratch[b].framed(body, &before.memory);
+                    semi_implicit::step(&self.model, body, clock, before, state, &mut self.scratch[b])
                 }
                 Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state, &mut self.scratch[b].points),
             };
@@ -294,7 +314,24 @@ impl World {
             }
             self.judge(b, dt, &outcome)?;
         }
+        (0..self.model.bodies.len()).for_each(|b| self.flow(b, dt));
         Ok(report)
+    }
+
+    /// Lets the rest shape follow a step and breaks what was stretched too far. Where the
+    /// nodes are does not change, so the energy that is gone is all there is to book.
+    fn flow(&mut self, b: usize, dt: f64) {
+        let Some(elastic) = self.model.bodies[b].elastic.as_ref().filter(|e| e.inelastic()) else { return };
+        let state = &mut self.state.bodies[b];
+        let memory: &mut Vec<f64> = Arc::make_mut(&mut state.memory);
+        let flow = elastic.flow(memory, &state.positions, dt);
+        state.row.elastic -= flow.flowed + flow.torn;
+        state.row.flow += flow.flowed;
+        state.row.fracture += flow.torn;
+        state.topology_version += u32::from(flow.broken > 0);
+        if flow != Flow::default() {
+            self.scratch[b].invalidate();
+        }
     }
 
     /// The tests a step has to pass.
@@ -316,6 +353,10 @@ impl World {
         if let Some(solve) = outcome.solve
             && !solve.converged
         {
+            if let Some(refusal) = solve.refused {
+                let (what, remedy) = refusal.explain();
+                return fail(outcome.fastest, format!("was not solved: {what}"), remedy);
+            }
             let what = format!("was not solved: residual {:.1e} after {} iterations", solve.residual, solve.iterations);
             return fail(outcome.fastest, what, "use solver.linear = \"auto\", or raise solver.max-iterations");
         }
@@ -397,6 +438,9 @@ impl World {
                 self.rebuild(*body);
             }
             Edit::Axes { body, axes } => {
+                if self.model.bodies[*body].axes.elasticity != axes.elasticity {
+                    self.state.bodies[*body].memory = Arc::default();
+                }
                 self.model.bodies[*body].axes = *axes;
                 self.rebuild(*body);
             }
@@ -440,6 +484,7 @@ impl World {
                 if let Some(rigid) = &state.rigid {
                     rigid.place(model, &mut state.positions, &mut state.velocities);
                 }
+                take_velocities(model, state);
             }
             Edit::Stop { body } => {
                 let state = &mut self.state.bodies[*body];
@@ -447,6 +492,7 @@ impl World {
                 if let Some(rigid) = &mut state.rigid {
                     (rigid.momentum, rigid.angular_momentum) = (DVec3::ZERO, DVec3::ZERO);
                 }
+                take_velocities(&self.model.bodies[*body], state);
             }
         }
         // What an edit adds to or takes from the stored energy came from outside.
@@ -468,6 +514,7 @@ impl World {
     fn rebuild(&mut self, body: usize) {
         self.model.bodies[body].compile();
         self.state.bodies[body].adopt(&self.model.bodies[body]);
+        self.before.bodies[body].memory = Arc::clone(&self.state.bodies[body].memory);
         self.scratch[body] = Scratch::new(&self.model.bodies[body]);
     }
 
@@ -512,7 +559,9 @@ impl World {
             let mut positions = to.positions.clone();
             let mut velocities = to.velocities.clone();
             if s < 1.0 {
-                if let (Some(r0), Some(r1)) = (&from.rigid, &to.rigid) {
+                if let (Some(f0), Some(f1)) = (&from.framed, &to.framed) {
+                    f0.between(f1, s).place(body, &mut positions, &mut velocities);
+                } else if let (Some(r0), Some(r1)) = (&from.rigid, &to.rigid) {
                     let mut between = r1.clone();
                     between.center = r0.center.lerp(r1.center, s);
                     between.rotation = r0.rotation.slerp(r1.rotation, s);
@@ -532,18 +581,26 @@ impl World {
             if let Some(elastic) = &body.elastic {
                 elastic.stretch(&to.memory, &positions, &mut stretch);
             }
-            let pins = body.pins.iter().filter(|p| p.stiffness.is_none());
+            let edges = body.elastic.as_ref().map_or(&[][..], |e| e.edges(&to.memory));
+            let drawn = self.drawn[b].as_ref().map(|drawn| drawn.place(&positions, edges));
+            let pins = |soft: bool| {
+                let pins = body.pins.iter().filter(move |p| p.stiffness.is_some() == soft);
+                pins.flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
+            };
             let mass = body.mass();
             frame.bodies.push(BodyFrame {
                 center: (0..positions.len()).map(|i| body.masses[i] * positions[i]).sum::<DVec3>() / mass,
-                pinned: pins.flat_map(|p| p.nodes.iter().copied()).collect(),
+                center_velocity: row.momentum / mass,
+                pinned: pins(false),
+                sprung: pins(true),
                 stretch,
-                topology_version: 0,
+                topology_version: to.topology_version,
                 row,
+                drawn: drawn.map(|list| list.iter().map(|p| p.as_vec3().to_array()).collect()),
                 positions: positions.iter().map(|p| p.as_vec3().to_array()).collect(),
                 velocities: velocities.iter().map(|v| v.as_vec3().to_array()).collect(),
             });
-            frame.contacts.extend(to.anchors.iter().map(|a| (b as u32, a.node)));
+            crate::acting::on(&self.model, b, t1, to, &mut frame);
             for probe in self.model.probes.iter().filter(|p| p.body == b) {
                 let nodes = &probe.nodes;
                 frame.probes.push(if nodes.is_empty() {
@@ -612,8 +669,10 @@ impl World {
         let mut worst = 0.0f64;
         let (saved_events, adaptive) = (std::mem::take(&mut self.model.events), self.model.step.adaptive);
         for b in 0..self.model.bodies.len() {
-            if self.model.bodies[b].axes.coordinates == Coordinates::Nodal {
-                worst = worst.max(crate::statics::settle(self, b)?);
+            match self.model.bodies[b].axes.coordinates {
+                Coordinates::Nodal => worst = worst.max(crate::statics::settle(self, b)?),
+                Coordinates::Framed => worst = worst.max(crate::statics::settle_framed(self, b)),
+                Coordinates::Rigid => {}
             }
         }
         self.model.events = saved_events;
@@ -629,7 +688,12 @@ impl World {
         (&self.state, &self.before, &self.model, self.worst_residual)
     }
 
-    pub(crate) fn set_parts(&mut self, state: State, before: State, worst_residual: f64) {
+    pub(crate) fn set_parts(&mut self, state: State, mut before: State, worst_residual: f64) {
+        for (old, new) in before.bodies.iter_mut().zip(&state.bodies) {
+            if old.memory == new.memory {
+                old.memory = Arc::clone(&new.memory);
+            }
+        }
         let poses: Vec<Pose> = self.model.obstacles.iter().map(|o| o.motion.at(0.0)).collect();
         (self.before_poses, self.after_poses) = (poses.clone(), poses);
         self.scratch = self.model.bodies.iter().map(Scratch::new).collect();
@@ -642,5 +706,24 @@ impl World {
 
     pub(crate) fn parts(&mut self, body: usize) -> (&Model, &mut BodyState, &mut BodyState, &mut Scratch) {
         (&self.model, &mut self.before.bodies[body], &mut self.state.bodies[body], &mut self.scratch[body])
+    }
+}
+
+/// Velocities of a framed body were changed from outside.
+fn take_velocities(body: &Body, state: &mut BodyState) {
+    if let Some(framed) = &mut state.framed {
+        framed.take_velocities(body, &state.velocities);
+        framed.place(body, &mut state.positions, &mut state.velocities);
+    }
+}
+
+/// Fits the frame anew where nodes of a framed body are not where it puts them.
+fn adopt_if_moved(body: &Body, state: &mut BodyState) {
+    if let Some(framed) = &state.framed {
+        let (mut x, mut v) = (state.positions.clone(), state.velocities.clone());
+        FramedState::place(framed, body, &mut x, &mut v);
+        if x != state.positions || v != state.velocities {
+            state.adopt(body);
+        }
     }
 }

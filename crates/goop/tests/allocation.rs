@@ -7,7 +7,7 @@ use glam::DVec3;
 use goop::animate::Motion;
 use goop::contact::{Obstacle, ObstacleShape};
 use goop::model::Integrator;
-use goop::solve::Method;
+use goop::solve::{Method, Preconditioner, Settings};
 use goop::{Axes, Body, Material, Model, Shape, World};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -112,7 +112,53 @@ fn steps_allocate_nothing() {
         }
     }
     for ground in [false, true] {
+        assert_eq!(allocations(scene(Axes::HYBRID, 2e-3, ground)), 0, "hybrid, on the ground: {ground}");
         assert_eq!(allocations(scene(Axes::RIGID, 2e-3, ground)), 0, "rigid, on the ground: {ground}");
         assert_eq!(allocations(scene(Axes::FINITE, 2e-3, ground)), 0, "finite elements, on the ground: {ground}");
+    }
+}
+
+/// Catches memory that is copied anew for a step that flows, and lists made for a tear.
+#[test]
+fn steps_that_flow_and_tear_allocate_nothing() {
+    for (integrator, dt) in [(Integrator::SymplecticEuler, 5e-4), (Integrator::BackwardEuler, 4e-3)] {
+        let shape = Shape::rectangle([0.6, 0.6], [13, 13]).unwrap();
+        let corners = shape.corners();
+        let material = Material { young: 2.0e4, yield_strain: 0.02, flow: 1.0, tear: 0.3, ..Material::default() };
+        let mut sheet = Body::new("sheet", shape, material, Axes::nodal_springs(integrator)).pin(&corners);
+        sheet.solver.method = Method::ConjugateGradients;
+        let mut model = Model { bodies: vec![sheet], ..Model::default() };
+        model.step.dt = dt;
+        let mut world = World::new(model);
+        (0..8).for_each(|_| _ = world.step().unwrap());
+        let before = COUNT.get();
+        (0..300).for_each(|_| _ = world.step().unwrap());
+        assert_eq!(COUNT.get() - before, 0, "{integrator:?}");
+        let state = &world.state().bodies[0];
+        assert!(state.topology_version > 0 && state.row.flow > 0.0, "{integrator:?}: {:?}", state.row);
+    }
+}
+
+/// Catches a solver that makes its vectors or its factor anew with every solve.
+#[test]
+fn every_solver_allocates_at_its_first_solve_only() {
+    let gradients = Method::ConjugateGradients;
+    for (method, preconditioner) in [
+        (Method::Auto, Preconditioner::Jacobi),
+        (Method::Cholesky, Preconditioner::Jacobi),
+        (Method::Profile, Preconditioner::Jacobi),
+        (Method::Sor, Preconditioner::Jacobi),
+        (gradients, Preconditioner::None),
+        (gradients, Preconditioner::IncompleteCholesky),
+        (gradients, Preconditioner::Ssor),
+    ] {
+        let mut model = scene(Axes::nodal_springs(Integrator::BackwardEuler), 2e-3, false);
+        let tolerance = if method == Method::Cholesky { 1e-13 } else { 1e-6 };
+        model.bodies[0].solver = Settings { method, preconditioner, tolerance, max_iterations: 5000 };
+        let mut world = World::new(model);
+        (0..5).for_each(|_| _ = world.step().unwrap());
+        let before = COUNT.get();
+        (0..20).for_each(|_| _ = world.step().unwrap());
+        assert_eq!(COUNT.get() - before, 0, "{method:?} {preconditioner:?}");
     }
 }

@@ -287,3 +287,15 @@ fn the_same_bytes_on_one_thread_and_on_two() {
     };
     assert!(run(1) == run(2));
 }
+
+/// Catches a shape that an elasticity cannot fill and that would fall apart without a word.
+#[test]
+fn shapes_without_a_volume_are_refused() {
+    let sheet = Shape::rectangle([1.0; 2], [3, 3]).unwrap();
+    let block = Shape::block(DVec3::ONE, [3; 3]).unwrap();
+    assert!(Axes::FINITE.check_shape(&sheet).unwrap_err().contains("fill a solid"));
+    assert!(Axes::FINITE.check_shape(&block).is_ok() && Axes::FINITE.check_shape(&cut(&block)).is_ok());
+    assert!(Axes::PRIMAL.check_shape(&cut(&block)).is_err() && Axes::IMPLICIT.check_shape(&cut(&block)).is_ok());
+    let body = Body::new("sheet", sheet, Material::default(), Axes::FINITE);
+    assert!(body.elastic.unwrap().limits().iter().any(|l| l.contains("falls apart")));
+}

@@ -20,6 +20,10 @@ const RUBBER: Material = Material {
     damping: 0.0,
     drag: 0.0,
     friction: 0.0,
+    yield_strain: f64::INFINITY,
+    flow: 0.0,
+    flow_limit: f64::INFINITY,
+    tear: f64::INFINITY,
 };
 
 fn sheet(axes: Axes) -> Body {

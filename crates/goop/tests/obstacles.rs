@@ -17,6 +17,10 @@ const HARD: Material = Material {
     damping: 0.1,
     drag: 0.0,
     friction: 0.0,
+    yield_strain: f64::INFINITY,
+    flow: 0.0,
+    flow_limit: f64::INFINITY,
+    tear: f64::INFINITY,
 };
 const G: f64 = 9.81;
 

@@ -17,6 +17,10 @@ const RUBBER: Material = Material {
     damping: 0.02,
     drag: 0.1,
     friction: 0.3,
+    yield_strain: f64::INFINITY,
+    flow: 0.0,
+    flow_limit: f64::INFINITY,
+    tear: f64::INFINITY,
 };
 
 fn hung_sheet(nodes: usize, integrator: Integrator) -> Body {

@@ -3,14 +3,15 @@
 //! ```text
 //! rest/bodies.json        frames per second, bodies, materials
 //! rest/<body>.obj  .mtl   drawn mesh at rest: faces, lines, texture coordinates
+//! rest/<body>.springs.ply springs between the nodes, for bodies that have any
 //! cache/<body>.pc2        PointCache2: position of every vertex of the OBJ, a sample a frame
 //! cache/<body>.nodes      velocity and stretch of every node, a sample a frame
 //! ```
 //! Vertices are what is drawn, nodes are what moves. A solid has nodes inside that no
-//! triangle names, and a mesh welded on reading has several vertices at one node. The
-//! OBJ and the PC2 hold vertices, in the order of the file that a mesh came from, less
-//! those that no triangle or segment names: importers drop these, and then the counts of
-//! mesh and cache would differ.
+//! triangle names: they are no vertices. A mesh from a file has its vertices in the order
+//! and number of that file, several at one node where the simulation welded them; those
+//! that nothing names are kept as well. Importers of OBJ drop such vertices, and then the
+//! counts of mesh and cache would differ, so each has a line of no length, `l v v`.
 //!
 //! Both caches begin with 32 bytes, little-endian:
 //! ```text
@@ -28,11 +29,13 @@ mod obj;
 mod reader;
 mod shape;
 mod sink;
+mod springs;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use reader::{CacheReader, CachedBody, NodeFrame};
 pub use sink::Cache;
+pub use springs::write as write_springs;
 
 pub(crate) use obj::{write_material_library, write_obj};
 pub(crate) use sink::remove_old;
@@ -48,8 +51,23 @@ pub const NO_NODE: u32 = u32::MAX;
 pub struct Material {
     /// Name.
     pub name: String,
-    /// Red, green, blue and opacity, 0 to 1, linear.
-    pub colour: [f32; 4],
+    /// Red, green, blue and opacity, 0 to 1, linear; `None` where it is not known.
+    pub colour: Option<[f32; 4]>,
+    /// Picture on it in the file that it came from. It is named, not copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texture: Option<String>,
+}
+
+impl Material {
+    /// A material without a picture.
+    pub fn new(name: impl Into<String>, colour: Option<[f32; 4]>) -> Material {
+        Material { name: name.into(), colour, texture: None }
+    }
+
+    /// The colour, light grey where it is not known.
+    pub fn shown(&self) -> [f32; 4] {
+        self.colour.unwrap_or([0.8, 0.8, 0.8, 1.0])
+    }
 }
 
 /// What is drawn of a body, at rest.
@@ -102,6 +120,17 @@ impl RestMesh {
         Some(found.into_iter().map(|uv| uv.unwrap_or_default()).collect())
     }
 
+    /// Vertices that no triangle or segment names, where there are any of these.
+    pub fn loose(&self) -> Vec<u32> {
+        if self.triangles.is_empty() && self.segments.is_empty() {
+            return Vec::new();
+        }
+        let mut named = vec![false; self.positions.len()];
+        let corners = self.triangles.iter().flatten().chain(self.segments.iter().flatten());
+        corners.for_each(|&vertex| named[vertex as usize] = true);
+        (0..).zip(named).filter(|(_, named)| !named).map(|(vertex, _)| vertex).collect()
+    }
+
     /// Triangles of a material, in order.
     pub fn triangles_of(&self, material: usize) -> impl Iterator<Item = usize> + '_ {
         let of = move |t: usize| self.triangle_materials.get(t).map_or(0, |&m| m as usize);
@@ -152,7 +181,8 @@ impl RestMesh {
 pub struct CacheBody {
     /// What is drawn.
     pub rest: RestMesh,
-    /// Node of every vertex, or [`NO_NODE`]; `None` where vertex i is node i.
+    /// Node of every vertex, or [`NO_NODE`]; `None` where vertex i is node i, and vertices
+    /// that nothing draws are left out.
     pub nodes: Option<Vec<u32>>,
     /// Number of nodes.
     pub node_count: usize,
@@ -165,11 +195,13 @@ impl CacheBody {
         CacheBody { rest, nodes: None, node_count }
     }
 
-    /// Leaves out the vertices that nothing drawn names, unless nothing is drawn at all.
-    fn drawn(self) -> Result<CacheBody, OutputError> {
+    /// Leaves out nodes that nothing drawn names, unless nothing is drawn at all. Vertices
+    /// that were given nodes of their own stay.
+    pub(crate) fn drawn(self) -> Result<CacheBody, OutputError> {
         self.rest.check()?;
         let CacheBody { mut rest, nodes, node_count } = self;
         let vertices = rest.positions.len();
+        let all = nodes.is_some();
         let nodes = nodes.unwrap_or_else(|| (0..vertices as u32).collect());
         let strange = nodes.iter().any(|&node| node != NO_NODE && node as usize >= node_count);
         if nodes.len() != vertices || strange || i32::try_from(node_count).is_err() {
@@ -179,7 +211,7 @@ impl CacheBody {
         let mut place = vec![NO_NODE; vertices];
         let corners = rest.triangles.iter().flatten().chain(rest.segments.iter().flatten());
         corners.for_each(|&vertex| place[vertex as usize] = 0);
-        if place.iter().all(|&p| p == NO_NODE) {
+        if all || place.iter().all(|&p| p == NO_NODE) {
             place.fill(0);
         }
         let kept: Vec<usize> = (0..vertices).filter(|&vertex| place[vertex] == 0).collect();

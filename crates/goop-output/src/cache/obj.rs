@@ -3,6 +3,8 @@
 //! ```text
 //! mtllib name.mtl   v x y z   vt u v   usemtl name   f a b c | a/s b/t c/u   l a b
 //! ```
+//! `l a a` keeps a vertex that nothing else names: importers, Blender's among them, would
+//! drop it, and a point cache would no longer fit.
 
 use super::{Material, RestMesh};
 use crate::error::OutputError;
@@ -48,7 +50,8 @@ pub(crate) fn write_obj(
             None => writeln!(out, "f {a} {b} {c}")?,
         }
     }
-    for segment in &mesh.segments {
+    let loose = mesh.loose();
+    for segment in mesh.segments.iter().copied().chain(loose.into_iter().map(|vertex| [vertex; 2])) {
         let [a, b] = segment.map(from_one);
         writeln!(out, "l {a} {b}")?;
     }
@@ -58,8 +61,14 @@ pub(crate) fn write_obj(
 /// The colours that [`write_obj`] names.
 pub(crate) fn write_material_library(out: &mut dyn Write, materials: &[Material]) -> io::Result<()> {
     for (material, name) in materials.iter().zip(material_names(materials)) {
-        let [r, g, b, a] = material.colour;
-        writeln!(out, "newmtl {name}\nKd {r} {g} {b}\nd {a}")?;
+        writeln!(out, "newmtl {name}")?;
+        if let Some([r, g, b, a]) = material.colour {
+            writeln!(out, "Kd {r} {g} {b}\nd {a}")?;
+        }
+        if let Some(texture) = &material.texture {
+            // The picture is not here: a program that misses it would show its warning colour.
+            writeln!(out, "# in the source: map_Kd {}", texture.replace(['\n', '\r'], " "))?;
+        }
     }
     Ok(())
 }
@@ -98,7 +107,10 @@ impl Reader<'_> {
             None | Some("mtllib") => return Some(()),
             Some("v") => self.mesh.positions.push(all(&mut words, |word| word.parse().ok())?),
             Some("vt") => self.mesh.uvs.push(all(&mut words, |word| word.parse().ok())?),
-            Some("l") => self.mesh.segments.push(all(&mut words, index)?),
+            Some("l") => {
+                let [a, b] = all(&mut words, index)?;
+                self.mesh.segments.extend((a != b).then_some([a, b]));
+            }
             Some("usemtl") => {
                 let name = words.next()?;
                 self.material = Some(self.materials.iter().position(|known| known == name)? as u32);

@@ -106,6 +106,12 @@ impl CacheReader {
         &self.bodies
     }
 
+    /// Pairs of nodes that springs of a body join; none where it has no springs.
+    pub fn springs(&self, body: usize) -> Result<Vec<[u32; 2]>, OutputError> {
+        let body = &self.bodies[body];
+        super::springs::read(&self.folder, &body.file_name, body.entry.nodes)
+    }
+
     /// Vertices of a body (m) at a frame, counted from 0 at the first one stored.
     pub fn positions(&self, body: usize, frame: usize) -> Result<Vec<[f32; 3]>, OutputError> {
         let entry = &self.bodies[body].entry;

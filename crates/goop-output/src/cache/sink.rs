@@ -5,7 +5,7 @@
 //! goes by the length of the file. A write that fails is cut back to the last whole frame.
 
 use super::index::{HEADER, Index, Kind, SAMPLES_AT, index_path, obj_path};
-use super::{CacheBody, NO_NODE, RestMesh, write_material_library, write_obj};
+use super::{CacheBody, NO_NODE, RestMesh, springs, write_material_library, write_obj};
 use crate::error::OutputError;
 use crate::sequence::expect_count;
 use crate::sink::Sink;
@@ -110,6 +110,9 @@ impl Sink for Cache {
             expect_count(frame, "nodes", body.node_count, state.positions.len())?;
             expect_count(frame, "node velocities", body.node_count, state.velocities.len())?;
             expect_count(frame, "node stretches", body.node_count, state.stretch.len())?;
+            if let Some(drawn) = &state.drawn {
+                expect_count(frame, "drawn vertices", body.rest_positions.len(), drawn.len())?;
+            }
         }
         for (body, state) in self.bodies.iter_mut().zip(&frame.bodies) {
             self.bytes.clear();
@@ -136,6 +139,10 @@ impl Sink for Cache {
 }
 
 fn put_positions(bytes: &mut Vec<u8>, body: &Body, state: &BodyFrame) {
+    // A body that may tear brings its vertices; the others' are where their nodes are.
+    if let Some(drawn) = &state.drawn {
+        return drawn.iter().for_each(|position| put(bytes, position));
+    }
     match &body.nodes {
         None => state.positions.iter().for_each(|position| put(bytes, position)),
         Some(nodes) => (nodes.iter().zip(&body.rest_positions))
@@ -177,6 +184,7 @@ pub(crate) fn remove_old(folder: &Path) -> io::Result<()> {
         remove(&Kind::Positions.path(folder, &name))?;
         remove(&Kind::Nodes.path(folder, &name))?;
         remove(&obj_path(folder, &name))?;
+        remove(&springs::path(folder, &name))?;
         remove(&folder.join("rest").join(format!("{name}.mtl")))?;
     }
     remove(&index_path(folder))

@@ -15,8 +15,8 @@ pub(crate) fn bodies() -> Vec<CacheBody> {
         uvs: vec![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 1.0], [3.0, 0.0], [3.0, 1.0]],
         triangle_uvs: vec![[0, 1, 2], [3, 4, 5]],
         materials: vec![
-            Material { name: "red one".into(), colour: [0.75, 0.25, 0.0, 1.0] },
-            Material { name: "glass".into(), colour: [0.5, 0.5, 1.0, 0.25] },
+            Material::new("red one", Some([0.75, 0.25, 0.0, 1.0])),
+            Material::new("glass", Some([0.5, 0.5, 1.0, 0.25])),
         ],
         triangle_materials: vec![1, 0],
         ..RestMesh::default()
@@ -260,6 +260,28 @@ fn vertices_follow_their_nodes_and_those_of_none_stay() {
     let node = |n: usize| place(1, n, 0);
     assert_eq!(cache.positions(0, 0).unwrap(), [node(0), node(1), node(2), [7.0, 8.0, 9.0], node(1)]);
     assert_eq!(cache.bodies()[0].node_of(3), None);
+}
+
+/// Catches vertices of a mesh file that are dropped because nothing draws them, and the
+/// line that keeps one taken for a segment.
+#[test]
+fn a_mesh_with_nodes_of_its_own_keeps_every_vertex() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut body = bodies().remove(0);
+    body.rest.materials[0].texture = Some("a picture.png".into());
+    body.rest.materials[1].colour = None;
+    body.nodes = Some(vec![4, 3, 2, 1, 0]);
+    let mut cache = Cache::create(folder.path(), vec![body.clone()], 24.0, 0).unwrap();
+    let mut only = frame(0);
+    only.bodies.truncate(1);
+    cache.write(&only).unwrap();
+    let cache = CacheReader::open(folder.path()).unwrap();
+    assert_eq!(cache.bodies()[0].rest, body.rest);
+    assert_eq!(cache.positions(0, 0).unwrap(), [4, 3, 2, 1, 0].map(|node| place(0, node, 0)));
+    let text = fs::read_to_string(folder.path().join("rest/a_sheet.obj")).unwrap();
+    assert!(text.ends_with("f 4/4 2/5 5/6\nl 3 3\n"), "{text}");
+    let library = fs::read_to_string(folder.path().join("rest/a_sheet.mtl")).unwrap();
+    assert_eq!(library, "newmtl red_one\nKd 0.75 0.25 0\nd 1\n# in the source: map_Kd a picture.png\nnewmtl glass\n");
 }
 
 /// Catches stale bodies of an earlier run staying behind.

@@ -3,7 +3,8 @@
 //! ```text
 //! Comparison ─figures▶ what to plot ─plot▶ SVG ─page▶ one HTML text
 //! ```
-//! The page needs nothing from outside and no script. Colours come from a set that
+//! The page needs nothing from outside and no script; its pictures are part of it. Only a
+//! movie, where there is one, lies beside it. Colours come from a set that
 //! people with any colour vision can tell apart, and every run also has its own dash
 //! and marker.
 
@@ -12,11 +13,13 @@ mod figures;
 mod number;
 mod page;
 mod palette;
+mod pictures;
 mod plot;
 
 use goop::ledger::Row;
 
 pub use page::render;
+pub use pictures::{Instant, Panel, Panels};
 
 /// What a page shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,6 +32,10 @@ pub struct Comparison {
     pub reference: String,
     /// Remarks to print above the table, a paragraph each.
     pub notes: Vec<String>,
+    /// The runs side by side at a few instants.
+    pub pictures: Vec<Instant>,
+    /// Name of a movie of the same in the folder of the page.
+    pub movie: Option<String>,
 }
 
 /// One run of the scene.

@@ -2,7 +2,8 @@
 
 use super::figures::{self, Figure};
 use super::number::{percent, short};
-use super::{Comparison, RunTrace, palette, plot};
+use super::{Comparison, Instant, RunTrace, palette, plot};
+use crate::export::base64;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The whole page as text, ready to be written to a file.
@@ -25,6 +26,7 @@ pub fn render(comparison: &Comparison) -> String {
                     h2 { "Summary" }
                     (summary(comparison))
                     (failures(comparison))
+                    (pictures(comparison))
                     h2 { "Accuracy and cost" }
                     div.figures { (draw(comparison, &figures::distances(comparison))) (cost(comparison)) }
                     (section(comparison, "Motion of the probes", &probe_figures))
@@ -84,6 +86,32 @@ fn status(trace: &RunTrace) -> String {
         (None, _) => "done".into(),
         (Some(_), Some(time)) => format!("stopped at {} s", short(*time)),
         (Some(_), None) => "did not start".into(),
+    }
+}
+
+/// Pictures as part of the page; one that cannot be made into a PNG is left out.
+fn pictures(comparison: &Comparison) -> Markup {
+    let embedded = |instant: &Instant| {
+        let mut text = Vec::from(b"data:image/png;base64,");
+        base64::write(&mut text, &instant.picture.png().ok()?).ok()?;
+        String::from_utf8(text).ok()
+    };
+    let names: Vec<&str> = comparison.runs.iter().map(|run| run.label.as_str()).collect();
+    html! {
+        @if !comparison.pictures.is_empty() || comparison.movie.is_some() { h2 { "Side by side" } }
+        @if let Some(movie) = &comparison.movie {
+            p { video.wide controls muted loop playsinline src=(movie) {} }
+            p.soft { "The movie is the file " a href=(movie) { (movie) } " beside this page." }
+        }
+        @for instant in &comparison.pictures {
+            @if let Some(data) = embedded(instant) {
+                figure.still {
+                    h3 { "After " (short(instant.time)) " s" }
+                    img.wide src=(data) width=(instant.picture.width) height=(instant.picture.height)
+                        alt=(format!("{} after {} s", names.join(", "), short(instant.time)));
+                }
+            }
+        }
     }
 }
 

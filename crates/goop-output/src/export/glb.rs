@@ -10,7 +10,11 @@
 //! says how many are left and how far off the others are.
 //!
 //! Vertices keep their order. A vertex with several texture coordinates is there once for
-//! each, the further ones behind all others.
+//! each, the further ones behind all others. Importers number vertices anew for every
+//! primitive, that is every material, and drop those that nothing draws. So that the
+//! mesh can be matched with the one it came from, the attribute `_ORIGINAL_VERTEX` (float,
+//! from 0) says of each vertex which it is, wherever its own number may not.
+//! Normals are those of nodes: a seam where vertices lie in one place does not show.
 
 use super::Export;
 use super::keyframes::{self, Keyframes};
@@ -21,6 +25,8 @@ use std::collections::HashMap;
 
 const FLOAT: u32 = 5126;
 const UNSIGNED_INT: u32 = 5125;
+/// Whole numbers up to here are exact as floats; the format has no larger ones for vertices.
+const LARGEST_EXACT: usize = 1 << 24;
 /// What the JSON takes for one target of one body, at most (bytes).
 const TARGET_JSON: u64 = 500;
 
@@ -64,7 +70,7 @@ fn most_keyframes(bodies: &[CachedBody], frames: usize, limit: u64) -> usize {
         let split = if mesh.triangle_uvs.is_empty() { 0 } else { mesh.uvs.len() as u64 };
         let vertices = mesh.positions.len() as u64 + split;
         let normals = if mesh.triangles.is_empty() { 0 } else { 12 };
-        fixed += 2000 + vertices * 8 + 12 * mesh.triangles.len() as u64 + 8 * mesh.segments.len() as u64;
+        fixed += 2000 + vertices * 12 + 12 * mesh.triangles.len() as u64 + 8 * mesh.segments.len() as u64;
         each += vertices * (12 + normals) + TARGET_JSON * mesh.materials.len().max(1) as u64;
     }
     let size = |keys: u64| fixed + keys * each + 4 * keys * keys * bodies.len() as u64;
@@ -97,7 +103,7 @@ impl Glb {
         let surface = !mesh.triangles.is_empty();
         let shape = |frame: usize| -> Result<_, OutputError> {
             let positions = export.cache.positions(b, frame)?;
-            let normals = if surface { split.gather(&normals(mesh, &positions)) } else { Vec::new() };
+            let normals = if surface { split.gather(&normals(body, &positions)) } else { Vec::new() };
             Ok((split.gather(&positions), normals))
         };
         let (base, base_normals) = shape(keyframes.kept[0])?;
@@ -110,6 +116,13 @@ impl Glb {
             let flipped = split.uvs.iter().flat_map(|&[u, v]| [u, 1.0 - v]).flat_map(f32::to_le_bytes);
             let view = self.view(flipped, Some((34962, 8)));
             attributes["TEXCOORD_0"] = self.accessor(view, FLOAT, "VEC2", split.uvs.len(), None).into();
+        }
+        let renumbered = split.source.len() > mesh.positions.len()
+            || surface && (mesh.materials.len() > 1 || !mesh.loose().is_empty());
+        if renumbered && mesh.positions.len() <= LARGEST_EXACT {
+            let numbers = split.source.iter().flat_map(|&vertex| (vertex as f32).to_le_bytes());
+            let view = self.view(numbers, Some((34962, 4)));
+            attributes["_ORIGINAL_VERTEX"] = self.accessor(view, FLOAT, "SCALAR", split.source.len(), None).into();
         }
         let mut targets = Vec::new();
         for &frame in &keyframes.kept[1..] {
@@ -157,7 +170,7 @@ impl Glb {
             }
             let indices = self.indices(&corners);
             let material = mesh.materials.get(material).map(|material| {
-                let colour = material.colour.map(|value| value.clamp(0.0, 1.0));
+                let colour = material.shown().map(|value| value.clamp(0.0, 1.0));
                 self.materials.push(json!({
                     "name": material.name,
                     "doubleSided": true,
@@ -311,13 +324,17 @@ fn less(values: &[[f32; 3]], base: &[[f32; 3]]) -> Vec<[f32; 3]> {
     values.iter().zip(base).map(|(a, b)| [a[0] - b[0], a[1] - b[1], a[2] - b[2]]).collect()
 }
 
-/// Unit normals, weighted by area; up where there is no area.
-fn normals(mesh: &RestMesh, positions: &[[f32; 3]]) -> Vec<[f32; 3]> {
+/// Unit normals of vertices, weighted by area over all triangles at the node; up where
+/// there is no area.
+fn normals(body: &CachedBody, positions: &[[f32; 3]]) -> Vec<[f32; 3]> {
     let at = |vertex: u32| glam::Vec3::from_array(positions[vertex as usize]).as_dvec3();
-    let mut sums = vec![glam::DVec3::ZERO; positions.len()];
-    for &[a, b, c] in &mesh.triangles {
+    // Vertices of no node come behind the nodes.
+    let place = |vertex: u32| body.node_of(vertex as usize).unwrap_or(body.node_count() + vertex as usize);
+    let mut sums = vec![glam::DVec3::ZERO; body.node_count() + positions.len()];
+    for &[a, b, c] in &body.rest.triangles {
         let normal = (at(b) - at(a)).cross(at(c) - at(a));
-        [a, b, c].into_iter().for_each(|vertex| sums[vertex as usize] += normal);
+        [a, b, c].into_iter().for_each(|vertex| sums[place(vertex)] += normal);
     }
-    sums.into_iter().map(|sum| sum.normalize_or(glam::DVec3::Y).as_vec3().to_array()).collect()
+    let normal = |vertex: u32| sums[place(vertex)].normalize_or(glam::DVec3::Y).as_vec3().to_array();
+    (0..positions.len() as u32).map(normal).collect()
 }

@@ -8,13 +8,13 @@
 //! Nothing is simulated again. Frame k of the run is scene frame k and time k / fps in
 //! every format. Coordinates are metres, Y up, as in the run.
 
-mod base64;
+pub(crate) mod base64;
 mod glb;
 mod keyframes;
 mod mdd;
 mod obj;
 mod pc2;
-mod ply;
+pub(crate) mod ply;
 #[cfg(test)]
 mod tests;
 mod usd;

@@ -7,6 +7,8 @@
 //!   Materials/<material>/Surface   UsdPreviewSurface
 //! ```
 //! Y up, metres, a time code a frame. A mesh with several materials has a GeomSubset for each.
+//! Points are the vertices in their own order and number, texture coordinates are those of
+//! corners where a vertex has several.
 
 use crate::cache::{CacheReader, RestMesh};
 use std::collections::BTreeSet;
@@ -98,7 +100,7 @@ pub fn world(cache: &CacheReader) -> Prim {
         for material in &mesh.materials {
             let name = material_names.take(&material.name);
             let path = format!("/{ROOT}/{}/{name}", library.name);
-            library.children.push(surface_material(name, &path, material.colour));
+            library.children.push(surface_material(name, &path, material.shown()));
             paths.push(path);
         }
         if !mesh.triangles.is_empty() {

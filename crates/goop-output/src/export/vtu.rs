@@ -1,7 +1,9 @@
 //! VTK's unstructured grid, a file a body a frame, and a PVD that gives each its time.
 //!
 //! Points with `velocity` (m/s) and `stretch` (-), texture coordinates where there are
-//! any; cells are triangles (type 5) and lines (type 3). Arrays are base64 behind a count
+//! any; cells are triangles (type 5) and lines (type 3). Where a vertex has several texture
+//! coordinates, `uv` is the first and cells have `corner_uv`, u and v of three corners; cells
+//! have the number of their `material`, -1 for lines, where there are several. Arrays are base64 behind a count
 //! of bytes, which stays valid XML; raw appended data would not, and some readers refuse it.
 
 use super::{Export, Stop, base64};
@@ -58,7 +60,18 @@ fn write_frame(
     if let Some(uvs) = uvs {
         array(out, "Float32", "uv", 2, uvs.as_flattened().iter().flat_map(|uv| uv.to_le_bytes()))?;
     }
-    writeln!(out, "</PointData>\n<Points>")?;
+    writeln!(out, "</PointData>\n<CellData>")?;
+    if mesh.materials.len() > 1 {
+        let numbers = (0..triangles).map(|t| mesh.triangle_materials.get(t).map_or(0, |&m| m as i32));
+        let all = numbers.chain(std::iter::repeat_n(-1, segments));
+        array(out, "Int32", "material", 1, all.flat_map(i32::to_le_bytes))?;
+    }
+    if !mesh.triangle_uvs.is_empty() {
+        let corners = mesh.triangle_uvs.as_flattened().iter().flat_map(|&uv| mesh.uvs[uv as usize]);
+        let all = corners.chain(std::iter::repeat_n(0.0, 6 * segments));
+        array(out, "Float32", "corner_uv", 6, all.flat_map(f32::to_le_bytes))?;
+    }
+    writeln!(out, "</CellData>\n<Points>")?;
     array(out, "Float32", "Points", 3, positions.as_flattened().iter().flat_map(|value| value.to_le_bytes()))?;
     writeln!(out, "</Points>\n<Cells>")?;
     let corners = mesh.triangles.as_flattened().iter().chain(mesh.segments.as_flattened());

@@ -11,8 +11,8 @@ use glam::{DVec3, Vec3};
 
 /// Share of the half picture that automatic framing fills.
 const FILLED: f32 = 0.86;
-/// Lens of the automatic camera (mm).
-const LENS: f32 = 50.0;
+/// Lens where none is given that makes sense (mm).
+const LENS: f64 = 50.0;
 
 /// A camera at one instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,17 +54,16 @@ impl Camera {
         let arm = DVec3::from(look.position) - target;
         let (sin, cos) = (look.orbit_deg_per_s.to_radians() * time).sin_cos();
         let turned = DVec3::new(cos * arm.x + sin * arm.z, arm.y, cos * arm.z - sin * arm.x);
-        let lens = if look.lens_mm.is_finite() { look.lens_mm.clamp(1.0, 10_000.0) } else { f64::from(LENS) };
-        Camera::new((target + turned).as_vec3(), target.as_vec3(), lens as f32, width, height)
+        Camera::new((target + turned).as_vec3(), target.as_vec3(), sane(look.lens_mm), width, height)
     }
 
-    /// From this direction, as near as all points allow.
+    /// From this direction with this lens (mm), as near as all points allow.
     ///
     /// With the eye at (ex, ey, -D) in the picture's axes and half angles tx, ty, a
     /// point (a, b, c) is inside if |a - ex| ≤ tx (c + D), likewise for b: linear in
     /// ex, ey and D, so the nearest eye comes from the largest of a ± tx c, b ± ty c.
-    pub fn framing(points: &[Vec3], from: Vec3, width: u32, height: u32) -> Camera {
-        let mut camera = Camera::new(from, Vec3::ZERO, LENS, width, height);
+    pub fn framing(points: &[Vec3], from: Vec3, lens_mm: f64, width: u32, height: u32) -> Camera {
+        let mut camera = Camera::new(from, Vec3::ZERO, sane(lens_mm), width, height);
         let tx = FILLED * camera.center[0] / camera.focal;
         let ty = FILLED * camera.center[1] / camera.focal;
         let mut most = [f32::NEG_INFINITY; 4];
@@ -106,4 +105,8 @@ impl Camera {
     pub fn pixel_size(&self, p: Vec3) -> f32 {
         (p - self.eye).dot(self.forward).max(self.near) / self.focal
     }
+}
+
+fn sane(lens_mm: f64) -> f32 {
+    (if lens_mm.is_finite() { lens_mm.clamp(1.0, 10_000.0) } else { LENS }) as f32
 }

@@ -52,6 +52,14 @@ pub fn linear(srgb: [f32; 3]) -> Vec3 {
     }))
 }
 
+/// sRGB from linear light, both 0 to 1.
+pub fn srgb(linear: [f32; 3]) -> [f32; 3] {
+    linear.map(|l| {
+        let l = f64::from(l.clamp(0.0, 1.0));
+        (if l <= 0.003_130_8 { 12.92 * l } else { 1.055 * l.powf(1.0 / 2.4) - 0.055 }) as f32
+    })
+}
+
 /// Linear light from sRGB bytes.
 pub fn linear_bytes(srgb: [u8; 3]) -> Vec3 {
     linear(srgb.map(|b| f32::from(b) / 255.0))
@@ -90,6 +98,14 @@ mod tests {
     fn every_byte_survives_the_way_to_linear_light_and_back() {
         for b in 0..=255_u8 {
             assert_eq!(bytes(linear_bytes([b, 255 - b, b])), [b, 255 - b, b]);
+        }
+    }
+
+    /// Catches a colour that comes back from sRGB as another.
+    #[test]
+    fn linear_and_srgb_undo_each_other() {
+        for value in [0.0, 0.001, 0.0031, 0.0032, 0.2, 0.5, 1.0f32] {
+            assert!((linear(srgb([value; 3])).x - value).abs() < 1e-6, "{value}");
         }
     }
 }

@@ -4,16 +4,31 @@ use super::camera::Camera;
 use super::color;
 use super::look::{Arrow, BodyLook, ColorBy, ObstacleLook, Settings, Style};
 use super::mesh::{Line, Material, Mesh};
-use super::motion::Bounds;
+use super::motion::{Bounds, LONGEST};
 use super::skin::Skin;
 use super::tube::{self, Chain};
+use crate::forces::spread;
 use glam::{Quat, Vec3};
-use goop::frame::{BodyFrame, Frame};
+use goop::frame::{BodyFrame, ForceKind, Frame};
 
 /// Most velocity arrows a body.
 const MOST_ARROWS: usize = 60;
+/// Length of the longest velocity and force arrows, as a share of the scene.
+pub const ARROW: f32 = 0.14;
 /// Beads and rods of a lattice have fewer sides beyond so many.
 const MANY: usize = 3000;
+
+/// The unit of arrows, as a share of the scene.
+const QUARTER: f32 = 0.25;
+
+/// Ink of a force.
+pub fn of_force(kind: ForceKind) -> [u8; 3] {
+    match kind {
+        ForceKind::Load => [0x8A, 0x2F, 0xA0],
+        ForceKind::Spring => [0x00, 0x62, 0xB0],
+        ForceKind::Contact => [0xD5, 0x3E, 0x00],
+    }
+}
 
 /// What is found about a body once.
 #[derive(Clone, Debug, Default)]
@@ -24,20 +39,29 @@ pub struct Prepared {
     pub chains: Vec<Chain>,
     /// Its rods in a lattice.
     pub rods: Vec<[u32; 2]>,
-    /// Its own colour.
-    pub color: Vec3,
+    /// Nodes that one sees: those of triangles and segments, or all.
+    pub seen: Vec<u32>,
+    /// Its own colour, or that of each of its paints; never empty.
+    pub colors: Vec<Vec3>,
 }
 
 impl Prepared {
     /// Finds it out; every index must have its node.
-    pub fn new(look: &BodyLook, rest: &[Vec3], color: Vec3) -> Prepared {
-        let skin = Skin::new(rest, &look.triangles);
+    pub fn new(look: &BodyLook, rest: &[Vec3], colors: Vec<Vec3>) -> Prepared {
+        let skin = Skin::new(rest, &look.triangles, &look.triangle_paints);
         let rods = if look.lattice.is_empty() {
             skin.edges.iter().chain(&look.segments).copied().collect()
         } else {
             look.lattice.clone()
         };
-        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, skin, color }
+        let mut seen: Vec<u32> =
+            look.triangles.iter().flatten().chain(look.segments.iter().flatten()).copied().collect();
+        seen.sort_unstable();
+        seen.dedup();
+        if seen.is_empty() {
+            seen = (0..rest.len() as u32).collect();
+        }
+        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, seen, skin, colors }
     }
 }
 
@@ -49,13 +73,29 @@ pub struct Composer<'a> {
     pub camera: Camera,
     /// Value at the top of the colour scale.
     pub color_top: f32,
-    /// Fastest of the motion (m/s).
-    pub greatest_speed: f32,
+    /// Speed whose arrow has full length (m/s).
+    pub full_speed: f32,
+    /// Force whose arrow has full length (N).
+    pub full_force: f32,
     /// Size of the scene (m).
     pub size: f32,
+    /// What is behind is dark, so that pins and velocities are light.
+    pub on_dark: bool,
 }
 
 impl Composer<'_> {
+    /// Ink of pins, velocities and paths: what stands out from the background.
+    pub fn ink(&self) -> [u8; 3] {
+        if self.on_dark { [0xF2, 0xEE, 0xE0] } else { [0x22, 0x28, 0x30] }
+    }
+
+    /// Nodes that are held, by springs and by pins, with the ink of each, where they are to be seen.
+    fn holds<'b>(&self, body: &'b BodyFrame) -> [(&'b [u32], Vec3); 2] {
+        let shown = |nodes: &'b [u32]| if self.settings.show.pins { nodes } else { &[] };
+        let blue = color::linear_bytes(of_force(ForceKind::Spring));
+        [(shown(&body.sprung), blue), (shown(&body.pinned), color::linear_bytes(self.ink()))]
+    }
+
     /// Length at a point that looks like this many pixels in a picture 720 high (m).
     fn pixels(&self, at: Vec3, count: f32) -> f32 {
         self.camera.pixel_size(at) * count * self.settings.height as f32 / 720.0
@@ -73,21 +113,34 @@ impl Composer<'_> {
     /// A body; `pale` (0 to 1) fades it for earlier instants.
     pub fn body(&self, mesh: &mut Mesh, body: &BodyFrame, look: &BodyLook, prepared: &Prepared, pale: f32) {
         let x: Vec<Vec3> = body.positions.iter().map(|&p| Vec3::from(p)).collect();
-        let color = |node: u32| {
-            let own = self.color(body, prepared.color, node);
+        // In a lattice the beads themselves show what is held.
+        let mut held = vec![None; if self.settings.style == Style::Lattice { x.len() } else { 0 }];
+        for (nodes, ink) in self.holds(body) {
+            for &n in nodes {
+                if let Some(held) = held.get_mut(n as usize) {
+                    *held = Some(ink);
+                }
+            }
+        }
+        let painted = |node: u32, paint: u32| {
+            let own = match held.get(node as usize) {
+                Some(Some(ink)) => *ink,
+                _ => self.color(body, prepared.colors[paint as usize], node),
+            };
             own + (Vec3::new(0.80, 0.83, 0.87) - own) * pale
         };
+        let color = |node: u32| painted(node, 0);
         match self.settings.style {
             Style::Shaded => {
                 let surface = mesh.material(if prepared.skin.closed { Material::BODY } else { Material::SHEET });
-                prepared.skin.draw(mesh, &x, color, surface);
+                prepared.skin.draw(mesh, &x, painted, surface);
                 let tube = mesh.material(Material::BODY);
                 self.curves(mesh, &x, look, prepared, color, tube);
             }
             Style::Wireframe { hidden } => {
                 if hidden {
                     let paper = mesh.material(Material { flat: true, ..Material::BODY });
-                    prepared.skin.draw(mesh, &x, |_| Vec3::ONE, paper);
+                    prepared.skin.draw(mesh, &x, |_, _| Vec3::ONE, paper);
                 }
                 let width = (1.1 * self.settings.height as f32 / 720.0).max(0.8);
                 let ink = |node: u32| match self.settings.color_by {
@@ -102,6 +155,26 @@ impl Composer<'_> {
                 }
             }
             Style::Lattice => self.lattice(mesh, &x, prepared, color),
+        }
+        if self.settings.style != Style::Lattice && pale == 0.0 {
+            self.inside(mesh, &x, look);
+        }
+    }
+
+    /// Nodes and springs over a body that is drawn otherwise.
+    fn inside(&self, mesh: &mut Mesh, x: &[Vec3], look: &BodyLook) {
+        let show = &self.settings.show;
+        let width = (1.2 * self.settings.height as f32 / 720.0).max(0.8);
+        for &[a, b] in look.lattice.iter().filter(|_| show.springs) {
+            let ends = [x[a as usize], x[b as usize]];
+            if ends.iter().all(|end| end.is_finite()) {
+                mesh.lines.push(Line { ends, color: Vec3::splat(0.02), width, lead: 0.003 });
+            }
+        }
+        let ink = mesh.material(Material::INK);
+        let cuts = if x.len() > MANY { 0 } else { 1 };
+        for &p in x.iter().filter(|p| show.nodes && p.is_finite()) {
+            mesh.ball(p, self.pixels(p, 2.8), Vec3::splat(0.05), ink, cuts);
         }
     }
 
@@ -154,7 +227,7 @@ impl Composer<'_> {
         if let Style::Wireframe { hidden } = self.settings.style {
             if hidden && !look.hollow {
                 let paper = mesh.material(Material { flat: true, ..Material::BODY });
-                skin.draw(mesh, &x, |_| Vec3::ONE, paper);
+                skin.draw(mesh, &x, |_, _| Vec3::ONE, paper);
             }
             let width = (0.8 * self.settings.height as f32 / 720.0).max(0.6);
             let wires = if look.wires.is_empty() { &skin.edges } else { &look.wires };
@@ -170,7 +243,7 @@ impl Composer<'_> {
             (Material::PLASTER, color::linear_bytes([0xC9, 0xC5, 0xBE]))
         };
         let material = mesh.material(material);
-        skin.draw(mesh, &x, |_| color, material);
+        skin.draw(mesh, &x, |_, _| color, material);
     }
 
     /// A plane that is not the ground: a pane as large as the scene, or its grid in a wireframe.
@@ -196,34 +269,41 @@ impl Composer<'_> {
         mesh.triangle([corners[0], corners[2], corners[3]], material);
     }
 
-    /// Pins, contacts and velocities of a frame, and the caller's arrows.
-    pub fn marks(&self, mesh: &mut Mesh, frame: &Frame, arrows: &[Arrow]) {
+    /// Pins, contacts, velocities and forces of a frame, and the caller's arrows.
+    pub fn marks(&self, mesh: &mut Mesh, frame: &Frame, prepared: &[Option<Prepared>], arrows: &[Arrow]) {
         let show = &self.settings.show;
-        for body in frame.bodies.iter().filter(|_| show.pins) {
-            for &n in &body.pinned {
-                if let Some(&p) = body.positions.get(n as usize) {
-                    self.dot(mesh, Vec3::from(p), 5.5, Vec3::splat(0.035), Material::INK);
+        for body in frame.bodies.iter().filter(|_| self.settings.style != Style::Lattice) {
+            for (nodes, color) in self.holds(body) {
+                for p in nodes.iter().filter_map(|&n| body.positions.get(n as usize)) {
+                    self.dot(mesh, Vec3::from(*p), 5.5, color, Material::INK);
                 }
             }
         }
         for &(body, node) in frame.contacts.iter().filter(|_| show.contacts) {
             if let Some(&p) = frame.bodies.get(body as usize).and_then(|b| b.positions.get(node as usize)) {
-                self.dot(mesh, Vec3::from(p), 3.2, color::linear_bytes([0xD5, 0x3E, 0x00]), Material::INK);
+                self.dot(mesh, Vec3::from(p), 3.2, color::linear_bytes(of_force(ForceKind::Contact)), Material::INK);
             }
         }
-        if show.velocities && self.greatest_speed > 0.0 {
-            for body in &frame.bodies {
-                let step = body.positions.len().div_ceil(MOST_ARROWS).max(1);
-                for (&p, &v) in body.positions.iter().zip(&body.velocities).step_by(step) {
-                    self.arrow(
-                        mesh,
-                        Vec3::from(p),
-                        Vec3::from(v) / self.greatest_speed,
-                        1.6,
-                        Vec3::splat(0.03),
-                        Material::INK,
-                    );
+        if show.velocities && self.full_speed > 0.0 {
+            for (body, prepared) in frame.bodies.iter().zip(prepared) {
+                let Some(Prepared { seen, skin, .. }) = prepared else { continue };
+                let ink = color::linear_bytes(self.ink());
+                let material = if skin.closed { Material { flat: true, ..Material::INK } } else { Material::SIGN };
+                for &n in seen.iter().filter(|&&n| spread(n, seen.len(), MOST_ARROWS)) {
+                    let at = |list: &[[f32; 3]]| list.get(n as usize).map(|&p| Vec3::from(p));
+                    if let (Some(p), Some(v)) = (at(&body.positions), at(&body.velocities)) {
+                        let share = (v / self.full_speed).clamp_length_max(LONGEST);
+                        self.arrow(mesh, p, share * (ARROW / QUARTER), 1.6, ink, material);
+                    }
                 }
+            }
+        }
+        for force in frame.forces.iter().filter(|_| show.forces && self.full_force > 0.0) {
+            let body = frame.bodies.get(force.body as usize);
+            if let Some(&p) = body.and_then(|b| b.positions.get(force.node as usize)) {
+                let share = (Vec3::from(force.newtons) / self.full_force).clamp_length_max(LONGEST);
+                let ink = color::linear_bytes(of_force(force.kind));
+                self.arrow(mesh, Vec3::from(p), share * (ARROW / QUARTER), 1.8, ink, Material::SIGN);
             }
         }
         let longest =
@@ -244,7 +324,7 @@ impl Composer<'_> {
 
     /// An arrow whose vector is measured in quarters of the scene; none where it would be a speck.
     pub fn arrow(&self, mesh: &mut Mesh, from: Vec3, vector: Vec3, pixels: f32, color: Vec3, material: Material) {
-        let to = from + vector * (0.25 * self.size);
+        let to = from + vector * (QUARTER * self.size);
         if from.is_finite() && to.is_finite() && from.distance(to) > self.pixels(from, 3.0 * pixels) {
             let material = mesh.material(material);
             mesh.arrow(from, to, self.pixels(from, pixels), color, material);
@@ -259,7 +339,7 @@ impl Composer<'_> {
             let gap = margin * height;
             s.z > 0.0 && s.x > gap && s.y > gap && s.x < width - gap && s.y < height - gap
         };
-        !inside(from, 0.0) || inside(from + vector * (0.25 * self.size), 0.02)
+        !inside(from, 0.0) || inside(from + vector * (QUARTER * self.size), 0.02)
     }
 
     /// A path as a thin tube.

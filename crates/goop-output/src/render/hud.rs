@@ -82,6 +82,27 @@ pub fn legend(image: &mut Image, by: ColorBy, top: f32) {
     text::write(image, &last, left + wide - text::width(&last, size), line, size, INK);
 }
 
+/// What arrows mean, bottom left: name, ink, value of a full one, unit.
+pub fn arrows(image: &mut Image, entries: &[(&str, [u8; 3], f64, &str)]) {
+    let size = letter(image);
+    let (gap, step) = (0.7 * size, 1.3 * size);
+    let lines: Vec<String> = (entries.iter())
+        .map(|(name, _, full, unit)| format!("{name}, full length {}", measure(*full, unit).trim_start()))
+        .collect();
+    let Some(wide) = lines.iter().map(|l| text::width(l, size)).reduce(f32::max) else { return };
+    let high = step * lines.len() as f32 + gap;
+    let top = image.height as f32 - gap - high;
+    text::pane(image, gap, top, wide + 2.0 * gap + 2.2 * size, high, PAPER, 0.72);
+    for (i, (line, (_, ink, ..))) in lines.iter().zip(entries).enumerate() {
+        let base = top + step * (i as f32 + 1.0);
+        let dash = (0.16 * size).max(1.0);
+        let (left, middle) = (2.0 * gap, base - 0.38 * size);
+        text::pane(image, left - 1.0, middle - 1.0, 1.6 * size + 2.0, dash + 2.0, INK, 1.0);
+        text::pane(image, left, middle, 1.6 * size, dash, *ink, 1.0);
+        text::write(image, line, 2.0 * gap + 2.2 * size, base, size, INK);
+    }
+}
+
 /// Three digits, no more.
 fn short(value: f32) -> String {
     match value.abs() {
@@ -111,12 +132,12 @@ pub fn captions<'a>(image: &mut Image, camera: &Camera, frame: &Frame, names: im
     }
 }
 
-/// Pictures next to each other, at most three in a row, each with its caption below.
+/// Pictures next to each other, at most three in a row and four as a square, each with its caption below.
 pub fn side_by_side(panels: &[(&Image, &str)]) -> Result<Image, OutputError> {
-    let columns = panels.len().clamp(1, 3);
+    let columns = if panels.len() == 4 { 2 } else { panels.len().clamp(1, 3) };
     let rows = panels.len().div_ceil(columns).max(1);
     let (wide, high) = panels.iter().fold((1, 1), |(w, h), (image, _)| (image.width.max(w), image.height.max(h)));
-    let size = (0.045 * high as f32).clamp(11.0, 44.0);
+    let size = (0.06 * high as f32).clamp(12.0, 44.0);
     let (gap, strip) = ((0.4 * size) as u32, (2.0 * size) as u32);
     let total = |count: usize, each: u32| (count as u32).saturating_mul(each.saturating_add(gap)).saturating_sub(gap);
     let mut page = Image::new(total(columns, wide), total(rows, high.saturating_add(strip)), PAPER)?;

@@ -1,5 +1,7 @@
 //! What to draw and how: plain data, made once before the first frame.
 
+use super::color;
+use crate::cache::{Material, RestMesh};
 use crate::image::Image;
 
 /// Everything about the scene that a frame does not say.
@@ -11,6 +13,23 @@ pub struct SceneLook {
     pub obstacles: Vec<ObstacleLook>,
     /// Where the picture is taken from; framed by itself when absent.
     pub camera: Option<CameraLook>,
+    /// How it frames itself.
+    pub framing: Framing,
+}
+
+/// A camera that frames the motion by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Framing {
+    /// Lens on a frame 36 mm wide (mm).
+    pub lens_mm: f64,
+    /// Turns about the vertical through the middle of the motion (degrees/s).
+    pub orbit_deg_per_s: f64,
+}
+
+impl Default for Framing {
+    fn default() -> Framing {
+        Framing { lens_mm: 50.0, orbit_deg_per_s: 0.0 }
+    }
 }
 
 /// A body.
@@ -25,12 +44,38 @@ pub struct BodyLook {
     pub triangles: Vec<[u32; 3]>,
     /// Segments between its nodes: curves.
     pub segments: Vec<[u32; 2]>,
-    /// Springs, drawn by [`Style::Lattice`]; when empty, the mesh's edges are.
+    /// Springs, drawn by [`Style::Lattice`] (when empty, the mesh's edges are) and on request.
     pub lattice: Vec<[u32; 2]>,
     /// Radius of a curve's tube (m); what is too thin to see is drawn as thick as a hair.
     pub radius: f32,
     /// Its colour (sRGB, 0 to 1); absent: the next of the palette.
     pub color: Option<[f32; 3]>,
+    /// Colours of its parts (sRGB, 0 to 1); absent: its own.
+    pub paints: Vec<Option<[f32; 3]>>,
+    /// Paint of every triangle; those beyond the list have the first.
+    pub triangle_paints: Vec<u32>,
+}
+
+impl BodyLook {
+    /// A body as a cache has it, with the colours of its materials where they are known. The
+    /// grey that goes with a picture says nothing without it.
+    pub fn of_rest(rest: &RestMesh) -> BodyLook {
+        let paint = |material: &Material| {
+            let [r, g, b, _] = material.colour?;
+            let tint = material.texture.is_some() && r == g && g == b;
+            (!tint).then(|| color::srgb([r, g, b]))
+        };
+        BodyLook {
+            name: rest.name.clone(),
+            rest_positions: rest.positions.clone(),
+            triangles: rest.triangles.clone(),
+            segments: rest.segments.clone(),
+            radius: rest.radius,
+            paints: rest.materials.iter().map(paint).collect(),
+            triangle_paints: rest.triangle_materials.clone(),
+            ..BodyLook::default()
+        }
+    }
 }
 
 /// An obstacle.
@@ -91,12 +136,18 @@ pub enum ColorBy {
 /// What else is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Show {
-    /// Held nodes.
+    /// Held nodes, dark; those that springs hold, blue.
     pub pins: bool,
     /// Nodes that touch an obstacle.
     pub contacts: bool,
     /// Velocities of some nodes of every body.
     pub velocities: bool,
+    /// Forces from outside on nodes: loads, springs of soft pins, obstacles.
+    pub forces: bool,
+    /// Every node.
+    pub nodes: bool,
+    /// Springs, over the surface.
+    pub springs: bool,
     /// Time and energies.
     pub hud: bool,
     /// Names under the bodies.
@@ -113,6 +164,9 @@ impl Default for Show {
             pins: true,
             contacts: false,
             velocities: false,
+            forces: false,
+            nodes: false,
+            springs: false,
             hud: false,
             captions: false,
             obstacles: true,
@@ -179,4 +233,38 @@ pub struct Arrow {
     pub at: [f32; 3],
     /// Where it points and, among the arrows of a picture, how long it is.
     pub vector: [f32; 3],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a body drawn white because its colour is in a picture that is not read.
+    #[test]
+    fn a_body_takes_the_colours_of_its_materials_where_they_say_something() {
+        let material = |colour, texture: Option<&str>| Material {
+            texture: texture.map(str::to_owned),
+            ..Material::new("m", colour)
+        };
+        let rest = RestMesh {
+            materials: vec![
+                material(Some([1.0, 0.0, 0.0, 1.0]), None),
+                material(Some([1.0, 1.0, 1.0, 1.0]), None),
+                material(Some([1.0, 1.0, 1.0, 1.0]), Some("a.png")),
+                material(Some([0.0, 1.0, 0.0, 1.0]), Some("a.png")),
+                material(None, None),
+            ],
+            triangle_materials: vec![3, 1],
+            ..RestMesh::default()
+        };
+        let look = BodyLook::of_rest(&rest);
+        let red_green = [Some([1.0, 0.0, 0.0]), Some([0.0, 1.0, 0.0])];
+        let near = |found: Option<[f32; 3]>, wanted: Option<[f32; 3]>| match (found, wanted) {
+            (Some(a), Some(b)) => a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6),
+            (a, b) => a == b,
+        };
+        let wanted = [red_green[0], Some([1.0; 3]), None, red_green[1], None];
+        assert!(look.paints.iter().zip(wanted).all(|(&a, b)| near(a, b)), "{:?}", look.paints);
+        assert_eq!((look.paints.len(), look.triangle_paints), (5, vec![3, 1]));
+    }
 }

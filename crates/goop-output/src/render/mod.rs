@@ -34,7 +34,9 @@ mod triangle;
 mod tube;
 
 pub use hud::side_by_side;
-pub use look::{Arrow, Background, BodyLook, CameraLook, ColorBy, ObstacleLook, SceneLook, Settings, Show, Style};
+pub use look::{
+    Arrow, Background, BodyLook, CameraLook, ColorBy, Framing, ObstacleLook, SceneLook, Settings, Show, Style,
+};
 pub use motion::{Bounds, Motion};
 
 use crate::error::OutputError;
@@ -43,7 +45,7 @@ use crate::sequence::expect_count;
 use camera::Camera;
 use compose::{Composer, Prepared};
 use glam::{Quat, Vec3};
-use goop::frame::Frame;
+use goop::frame::{ForceKind, Frame};
 use ground::Ground;
 use light::Lights;
 use mesh::Mesh;
@@ -57,12 +59,16 @@ pub struct Renderer {
     bodies: Vec<Option<Prepared>>,
     obstacles: Vec<Skin>,
     backdrop: Backdrop,
+    on_dark: bool,
     /// Of the motion and the obstacles near it; empty until framed.
     bounds: Bounds,
     camera: Option<Camera>,
     lights: Option<Lights>,
     greatest_stretch: f32,
     greatest_speed: f32,
+    full_speed: f32,
+    full_force: f32,
+    kinds: Vec<ForceKind>,
     pool: Option<rayon::ThreadPool>,
 }
 
@@ -79,12 +85,14 @@ impl Renderer {
         for obstacle in &look.obstacles {
             let x: Vec<Vec3> = obstacle.positions.iter().map(|&p| Vec3::from(p)).collect();
             check_indices("obstacle", x.len(), obstacle.triangles.iter().flatten())?;
-            obstacles.push(Skin::new(&x, &obstacle.triangles));
+            obstacles.push(Skin::new(&x, &obstacle.triangles, &[]));
         }
         let pool =
             settings.threads.and_then(|n| rayon::ThreadPoolBuilder::new().num_threads(n.clamp(1, 256)).build().ok());
+        let backdrop = Backdrop::new(&settings.background, settings.style, settings.width, settings.height);
         Ok(Renderer {
-            backdrop: Backdrop::new(&settings.background, settings.style, settings.width, settings.height),
+            on_dark: backdrop.is_dark(),
+            backdrop,
             look: look.clone(),
             settings: settings.clone(),
             bodies,
@@ -94,6 +102,9 @@ impl Renderer {
             lights: None,
             greatest_stretch: 0.0,
             greatest_speed: 0.0,
+            full_speed: 0.0,
+            full_force: 0.0,
+            kinds: Vec::new(),
             pool,
         })
     }
@@ -103,8 +114,13 @@ impl Renderer {
     pub fn frame_camera(&mut self, motion: &Motion) {
         let boxes = motion.kept();
         let mut bounds = boxes.iter().fold(Bounds::EMPTY, |a, b| a.with(b));
-        let mut points: Vec<Vec3> = boxes.iter().flat_map(Bounds::corners).collect();
-        let mut casting = points.clone();
+        let mut casting: Vec<Vec3> = boxes.iter().flat_map(Bounds::corners).collect();
+        // Room for arrows, too.
+        let long = |shown: bool, of: f32| if shown && of > 0.0 { compose::ARROW * bounds.size() / of } else { 0.0 };
+        let for_speed = long(self.settings.show.velocities, motion.full_speed());
+        let for_newton = long(self.settings.show.forces, motion.full_force());
+        let mut points: Vec<Vec3> =
+            motion.kept_with_arrows(for_speed, for_newton).iter().flat_map(Bounds::corners).collect();
         let reach = 2.0 * bounds.size();
         for &(i, position, rotation) in motion.poses().iter().filter(|_| self.settings.show.obstacles) {
             let Some(look) = self.look.obstacles.get(i).filter(|o| !o.plane) else { continue };
@@ -117,23 +133,41 @@ impl Renderer {
         }
         self.bounds = bounds;
         (self.greatest_stretch, self.greatest_speed) = (motion.greatest_stretch, motion.greatest_speed);
+        (self.full_speed, self.full_force) = (motion.full_speed(), motion.full_force());
+        self.kinds = motion.kinds().iter().copied().collect();
         let (width, height) = (self.settings.width, self.settings.height);
         let from = motion::direction(&points);
-        let mut camera = Camera::framing(&points, from, width, height);
+        let lens = self.look.framing.lens_mm;
+        let mut camera = Camera::framing(&points, from, lens, width, height);
         let lights = Lights::for_view(&camera);
         let poses: Vec<(usize, Vec3, Quat)> = motion.poses().to_vec();
         if let Some(ground) = self.ground(&poses, &bounds) {
             // Shadows too, unless that would make everything much smaller.
             let shadow = |p: &Vec3| *p - lights.key * (ground.height(*p) / lights.key.dot(ground.normal).max(0.1));
             let with_shadow: Vec<Vec3> = points.iter().copied().chain(casting.iter().map(shadow)).collect();
-            let wider = Camera::framing(&with_shadow, from, width, height);
+            let wider = Camera::framing(&with_shadow, from, lens, width, height);
             let distance = |c: &Camera| c.eye.distance(bounds.center());
             if distance(&wider) < 1.3 * distance(&camera) {
-                camera = wider;
+                (camera, points) = (wider, with_shadow);
             }
+        }
+        if self.look.framing.orbit_deg_per_s != 0.0 && self.look.camera.is_none() {
+            self.look.camera = Some(self.orbiting(&points, from, bounds.center()));
         }
         self.camera = Some(camera);
         self.lights = Some(lights);
+    }
+
+    /// A camera that goes round the middle and sees these points from everywhere.
+    fn orbiting(&self, points: &[Vec3], from: Vec3, middle: Vec3) -> CameraLook {
+        let turns = (0..24).map(|k| Quat::from_rotation_y(std::f32::consts::TAU * k as f32 / 24.0));
+        let around: Vec<Vec3> =
+            turns.flat_map(|turn| points.iter().map(move |&p| middle + turn * (p - middle))).collect();
+        let Framing { lens_mm, orbit_deg_per_s } = self.look.framing;
+        let camera = Camera::framing(&around, from, lens_mm, self.settings.width, self.settings.height);
+        let ahead = camera.eye + camera.forward * (middle - camera.eye).dot(camera.forward);
+        let look_at = Vec3::new(middle.x, ahead.y, middle.z).as_dvec3().to_array();
+        CameraLook { position: camera.eye.as_dvec3().to_array(), look_at, lens_mm, orbit_deg_per_s }
     }
 
     /// Draws a frame.
@@ -198,7 +232,7 @@ impl Renderer {
         let mut mesh = Mesh::default();
         self.add_bodies(&mut mesh, shot, frame, 0.0);
         self.add_obstacles(&mut mesh, shot, frame);
-        shot.composer.marks(&mut mesh, frame, arrows);
+        shot.composer.marks(&mut mesh, frame, &self.bodies, arrows);
         mesh
     }
 
@@ -211,6 +245,19 @@ impl Renderer {
             hud::account(image, frame);
         }
         hud::legend(image, self.settings.color_by, shot.composer.color_top);
+        let mut arrows = Vec::new();
+        if show.velocities && shot.composer.full_speed > 0.0 {
+            arrows.push(("velocity", shot.composer.ink(), f64::from(shot.composer.full_speed), "m/s"));
+        }
+        for &kind in self.kinds.iter().filter(|_| show.forces) {
+            let name = match kind {
+                ForceKind::Load => "load",
+                ForceKind::Spring => "spring",
+                ForceKind::Contact => "contact",
+            };
+            arrows.push((name, compose::of_force(kind), f64::from(shot.composer.full_force), "N"));
+        }
+        hud::arrows(image, &arrows);
     }
 
     /// Camera, lights and ground of a frame.
@@ -223,7 +270,7 @@ impl Renderer {
             (None, Some(camera)) => camera,
             (None, None) => {
                 let corners = bounds.corners();
-                Camera::framing(&corners, motion::direction(&corners), width, height)
+                Camera::framing(&corners, motion::direction(&corners), self.look.framing.lens_mm, width, height)
             }
         };
         let first = self.look.camera.map(|look| Camera::given(&look, 0.0, width, height));
@@ -239,7 +286,12 @@ impl Renderer {
             _ => greatest_stretch,
         };
         let color_top = self.settings.color_top.filter(|t| *t > 0.0).unwrap_or(top).max(1e-9);
-        let composer = Composer { settings: &self.settings, camera, color_top, greatest_speed, size: bounds.size() };
+        let full_speed = if self.full_speed > 0.0 { self.full_speed } else { own.full_speed() };
+        let full_force = if self.full_force > 0.0 { self.full_force } else { own.full_force() };
+        let size = bounds.size();
+        let on_dark = self.on_dark;
+        let settings = &self.settings;
+        let composer = Composer { settings, camera, color_top, full_speed, full_force, size, on_dark };
         let ground = self.ground(own.poses(), &bounds);
         Shot { composer, camera, lights, bounds, ground }
     }
@@ -306,8 +358,13 @@ struct Shot<'a> {
 fn prepare(look: &BodyLook, number: usize, rest: &[Vec3]) -> Result<Prepared, OutputError> {
     let drawn = look.triangles.iter().flatten().chain(look.segments.iter().flatten());
     check_indices(&look.name, rest.len(), drawn.chain(look.lattice.iter().flatten()))?;
-    let color = look.color.map_or_else(|| color::of_body(number), color::linear);
-    Ok(Prepared::new(look, rest, color))
+    let own = look.color.map_or_else(|| color::of_body(number), color::linear);
+    let mut colors: Vec<Vec3> = look.paints.iter().map(|paint| paint.map_or(own, color::linear)).collect();
+    if colors.is_empty() {
+        colors.push(own);
+    }
+    check_indices(&format!("paints of {}", look.name), colors.len(), look.triangle_paints.iter())?;
+    Ok(Prepared::new(look, rest, colors))
 }
 
 fn check_indices<'a>(name: &str, nodes: usize, indices: impl Iterator<Item = &'a u32>) -> Result<(), OutputError> {

@@ -1,10 +1,14 @@
 //! What a whole motion takes up: boxes of every body in every frame.
 
 use glam::{Quat, Vec3};
-use goop::frame::Frame;
+use goop::frame::{ForceKind, Frame};
+use std::collections::BTreeSet;
 
 /// A body further from the start than this many start sizes has flown off.
 const FLOWN: f32 = 12.0;
+
+/// No arrow is longer than this many full ones.
+pub const LONGEST: f32 = 1.5;
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,11 +76,24 @@ impl Bounds {
     }
 }
 
+/// What a body takes up in a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Taken {
+    body: Bounds,
+    /// Of its velocities (m/s) and of the forces on it (N), nought among them.
+    velocities: Bounds,
+    forces: Bounds,
+}
+
 /// What is known of a motion before it is drawn: gathered frame by frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Motion {
-    boxes: Vec<Bounds>,
+    boxes: Vec<Taken>,
     start: Option<Bounds>,
+    /// Greatest force (N) and speed (m/s) of every frame that has any.
+    forces: Vec<f32>,
+    speeds: Vec<f32>,
+    kinds: BTreeSet<ForceKind>,
     /// Number and pose of obstacles wherever they were.
     poses: Vec<(usize, Vec3, Quat)>,
     /// Greatest stretch of a node (-).
@@ -88,11 +105,25 @@ pub struct Motion {
 impl Motion {
     /// Takes a frame into account.
     pub fn add(&mut self, frame: &Frame) {
-        let boxes: Vec<Bounds> = (frame.bodies.iter())
-            .map(|b| Bounds::of(b.positions.iter().map(|&p| Vec3::from(p))))
-            .filter(|b| !b.is_empty())
+        let around = |list: &[[f32; 3]]| Bounds::of(list.iter().map(|&p| Vec3::from(p)));
+        let nought = Bounds { low: Vec3::ZERO, high: Vec3::ZERO };
+        let mut boxes: Vec<Taken> = (frame.bodies.iter())
+            .map(|b| Taken {
+                body: around(&b.positions),
+                velocities: around(&b.velocities).with(&nought),
+                forces: nought,
+            })
             .collect();
-        let whole = boxes.iter().fold(Bounds::EMPTY, |a, b| a.with(b));
+        for force in &frame.forces {
+            if let Some(taken) = boxes.get_mut(force.body as usize) {
+                taken.forces = taken.forces.with(&around(&[force.newtons]));
+            }
+            self.kinds.insert(force.kind);
+        }
+        boxes.retain(|b| !b.body.is_empty());
+        let whole = boxes.iter().fold(Bounds::EMPTY, |a, b| a.with(&b.body));
+        let forces = frame.forces.iter().map(|f| Vec3::from(f.newtons).length());
+        self.forces.extend(forces.filter(|f| f.is_finite() && *f > 0.0).reduce(f32::max));
         if self.start.is_none() && !whole.is_empty() {
             self.start = Some(whole);
         }
@@ -104,12 +135,15 @@ impl Motion {
                 self.poses.push(pose);
             }
         }
+        let mut fastest = 0.0_f32;
         for body in &frame.bodies {
             let stretch = body.stretch.iter().filter(|s| s.is_finite()).fold(0.0, |m: f32, s| m.max(s.abs()));
             let speed = body.velocities.iter().map(|&v| Vec3::from(v).length()).filter(|s| s.is_finite());
             self.greatest_stretch = self.greatest_stretch.max(stretch);
-            self.greatest_speed = self.greatest_speed.max(speed.fold(0.0, f32::max));
+            fastest = speed.fold(fastest, f32::max);
         }
+        self.greatest_speed = self.greatest_speed.max(fastest);
+        self.speeds.extend(Some(fastest).filter(|speed| *speed > 0.0));
     }
 
     /// Of all these frames.
@@ -128,16 +162,49 @@ impl Motion {
 
     /// Boxes that a picture must show; a body that flew off is left out from there on.
     pub fn kept(&self) -> Vec<Bounds> {
+        self.kept_with_arrows(0.0, 0.0)
+    }
+
+    /// The same with room for arrows of so many metres for 1 m/s, and for 1 N.
+    pub fn kept_with_arrows(&self, for_speed: f32, for_newton: f32) -> Vec<Bounds> {
         let Some(start) = self.start else { return Vec::new() };
         let reach = FLOWN * start.size().max(1e-6);
-        let inside = |b: &&Bounds| b.corners().iter().all(|c| c.distance(start.center()) <= reach);
-        self.boxes.iter().filter(inside).copied().collect()
+        let longest = |full: f32, each: f32| move |v: Vec3| (each * v).clamp_length_max(LONGEST * each * full);
+        let (speeds, forces) = (longest(self.full_speed(), for_speed), longest(self.full_force(), for_newton));
+        let inside = |b: &&Taken| b.body.corners().iter().all(|c| c.distance(start.center()) <= reach);
+        let grow = |b: &Taken| Bounds {
+            low: b.body.low + speeds(b.velocities.low).min(forces(b.forces.low)),
+            high: b.body.high + speeds(b.velocities.high).max(forces(b.forces.high)),
+        };
+        self.boxes.iter().filter(inside).map(grow).collect()
+    }
+
+    /// The force whose arrow has full length (N); those of a hard impact are greater.
+    pub fn full_force(&self) -> f32 {
+        usual(&self.forces)
+    }
+
+    /// The speed whose arrow has full length (m/s); that of a lash is greater.
+    pub fn full_speed(&self) -> f32 {
+        usual(&self.speeds)
+    }
+
+    /// Kinds of forces there were.
+    pub fn kinds(&self) -> &BTreeSet<ForceKind> {
+        &self.kinds
     }
 
     /// Box around all that is kept.
     pub fn bounds(&self) -> Bounds {
         self.kept().iter().fold(Bounds::EMPTY, |a, b| a.with(b))
     }
+}
+
+/// What three in four do not surpass.
+fn usual(values: &[f32]) -> f32 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f32::total_cmp);
+    sorted.get(sorted.len().saturating_sub(1) * 3 / 4).copied().unwrap_or(0.0)
 }
 
 /// Direction from which to look at these points: a three-quarter view from slightly
@@ -178,7 +245,7 @@ mod tests {
         let frames: Vec<Frame> = (0..50).map(swing).collect();
         let corners: Vec<Vec3> = Motion::of(&frames).kept().iter().flat_map(Bounds::corners).collect();
         for (width, height) in [(1280, 720), (300, 900)] {
-            let camera = Camera::framing(&corners, direction(&corners), width, height);
+            let camera = Camera::framing(&corners, direction(&corners), 50.0, width, height);
             let mut reach = 0.0_f32;
             for p in frames.iter().flat_map(|f| &f.bodies[0].positions) {
                 let s = camera.project(Vec3::from(*p));

@@ -2,7 +2,7 @@
 
 use super::look::{BodyLook, ObstacleLook, SceneLook};
 use goop::model::{Body, Model};
-use goop::shape::{Dimension, Layout};
+use goop::shape::Dimension;
 
 impl SceneLook {
     /// Bodies and obstacles as they are; the camera is left to frame itself.
@@ -10,20 +10,16 @@ impl SceneLook {
         SceneLook {
             bodies: model.bodies.iter().map(BodyLook::of).collect(),
             obstacles: model.obstacles.iter().map(|o| ObstacleLook::of(&o.shape, o.hollow)).collect(),
-            camera: None,
+            ..SceneLook::default()
         }
     }
 }
 
 impl BodyLook {
-    /// A body with its mesh, and its grid or tetrahedra for a lattice.
+    /// A body with its mesh and its springs.
     pub fn of(body: &Body) -> BodyLook {
         let shape = &body.shape;
-        let lattice = match &shape.layout {
-            Layout::Grid(grid) => (0..grid.axes()).flat_map(|axis| grid.edges(axis)).collect(),
-            Layout::Tetrahedra(tetrahedra) => tetrahedra.edges(),
-            Layout::Mesh => Vec::new(),
-        };
+        let lattice = body.elastic.as_ref().map_or_else(Vec::new, |elastic| elastic.links().to_vec());
         let is_curve = matches!(shape.dimension, Dimension::Curve);
         BodyLook {
             name: body.name.clone(),
@@ -32,7 +28,7 @@ impl BodyLook {
             segments: shape.segments.clone(),
             lattice,
             radius: if is_curve { body.material.card.radius as f32 } else { 0.0 },
-            color: None,
+            ..BodyLook::default()
         }
     }
 }

@@ -14,8 +14,8 @@ const CREASE: f32 = 0.643;
 /// A body's triangles, ready to be drawn at any instant.
 #[derive(Clone, Debug, Default)]
 pub struct Skin {
-    /// Per drawn vertex: its node, and the number of its normal.
-    vertices: Vec<(u32, u32)>,
+    /// Per drawn vertex: its node, the number of its normal, and its paint.
+    vertices: Vec<(u32, u32, u32)>,
     /// Per triangle: drawn vertices.
     corners: Vec<[u32; 3]>,
     normals: usize,
@@ -26,8 +26,9 @@ pub struct Skin {
 }
 
 impl Skin {
-    /// Looks for creases and quads. All triangles must name nodes that there are.
-    pub fn new(rest: &[Vec3], triangles: &[[u32; 3]]) -> Skin {
+    /// Looks for creases and quads. All triangles must name nodes that there are. Triangles
+    /// beyond the list of paints have paint 0.
+    pub fn new(rest: &[Vec3], triangles: &[[u32; 3]], paints: &[u32]) -> Skin {
         let place = places(rest);
         let normal_of: Vec<Vec3> = triangles.iter().map(|t| face_normal(rest, t).normalize_or_zero()).collect();
         // Every side of every triangle, sorted so that those of one edge lie together.
@@ -61,34 +62,35 @@ impl Skin {
             }
         }
         let mut skin = Skin { edges, closed, ..Skin::default() };
-        skin.number(triangles, &mut groups);
+        skin.number(triangles, paints, &mut groups);
         skin
     }
 
-    /// A drawn vertex for every node and normal that occur together.
-    fn number(&mut self, triangles: &[[u32; 3]], groups: &mut [u32]) {
+    /// A drawn vertex for every node, normal and paint that occur together.
+    fn number(&mut self, triangles: &[[u32; 3]], paints: &[u32], groups: &mut [u32]) {
         let roots: Vec<u32> = (0..groups.len() as u32).map(|c| root(groups, c)).collect();
         let mut number_of = vec![u32::MAX; groups.len()];
-        let mut keys: Vec<(u32, u32, u32)> = Vec::with_capacity(groups.len());
+        let mut keys: Vec<(u32, u32, u32, u32)> = Vec::with_capacity(groups.len());
         for (c, &r) in roots.iter().enumerate() {
             if number_of[r as usize] == u32::MAX {
                 number_of[r as usize] = self.normals as u32;
                 self.normals += 1;
             }
-            keys.push((triangles[c / 3][c % 3], number_of[r as usize], c as u32));
+            let paint = paints.get(c / 3).copied().unwrap_or(0);
+            keys.push((triangles[c / 3][c % 3], number_of[r as usize], paint, c as u32));
         }
         keys.sort_unstable();
         self.corners = vec![[0; 3]; triangles.len()];
-        for same in keys.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            for &(_, _, c) in same {
+        for same in keys.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
+            for &(_, _, _, c) in same {
                 self.corners[c as usize / 3][c as usize % 3] = self.vertices.len() as u32;
             }
-            self.vertices.push((same[0].0, same[0].1));
+            self.vertices.push((same[0].0, same[0].1, same[0].2));
         }
     }
 
-    /// Adds the skin as it is at these positions.
-    pub fn draw(&self, mesh: &mut Mesh, positions: &[Vec3], color: impl Fn(u32) -> Vec3, material: u32) {
+    /// Adds the skin as it is at these positions; the colour depends on node and paint.
+    pub fn draw(&self, mesh: &mut Mesh, positions: &[Vec3], color: impl Fn(u32, u32) -> Vec3, material: u32) {
         let mut normals = vec![Vec3::ZERO; self.normals];
         for corners in &self.corners {
             let nodes = corners.map(|v| self.vertices[v as usize].0);
@@ -103,8 +105,8 @@ impl Skin {
             *n = n.normalize_or(Vec3::Y);
         }
         let first = mesh.vertices.len() as u32;
-        for &(node, normal) in &self.vertices {
-            mesh.vertex(positions[node as usize], normals[normal as usize], color(node));
+        for &(node, normal, paint) in &self.vertices {
+            mesh.vertex(positions[node as usize], normals[normal as usize], color(node, paint));
         }
         for corners in &self.corners {
             mesh.triangle(corners.map(|v| first + v), material);
@@ -180,11 +182,11 @@ mod tests {
     #[test]
     fn a_box_keeps_its_edges_and_shows_no_diagonals() {
         let (x, triangles) = cube();
-        let skin = Skin::new(&x, &triangles);
+        let skin = Skin::new(&x, &triangles, &[]);
         assert!(skin.closed);
         assert_eq!((skin.vertices.len(), skin.normals, skin.edges.len()), (24, 24, 12));
         let mut mesh = Mesh::default();
-        skin.draw(&mut mesh, &x, |_| Vec3::ONE, 0);
+        skin.draw(&mut mesh, &x, |_, _| Vec3::ONE, 0);
         for v in &mesh.vertices {
             assert!(v.normal.dot(v.position - 0.5) > 0.0 && v.normal.abs().max_element() > 0.999, "{v:?}");
         }
@@ -195,9 +197,23 @@ mod tests {
     fn doubled_nodes_of_a_flat_sheet_share_their_normal() {
         let x: Vec<Vec3> =
             [[0, 0], [1, 0], [0, 1], [1, 0], [1, 1], [0, 1]].map(|[a, b]| Vec3::new(a as f32, 0.0, b as f32)).into();
-        let skin = Skin::new(&x, &[[0, 2, 1], [3, 5, 4]]);
+        let skin = Skin::new(&x, &[[0, 2, 1], [3, 5, 4]], &[]);
         assert_eq!((skin.vertices.len(), skin.closed), (6, false));
         assert_eq!(skin.vertices[1].1, skin.vertices[3].1);
         assert_eq!(skin.edges.len(), 4);
+    }
+
+    /// Catches a colour that runs over into the neighbour's triangle, and an edge seen
+    /// where only the colour changes.
+    #[test]
+    fn a_change_of_paint_splits_the_colour_and_not_the_normal() {
+        let x: Vec<Vec3> = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[a, b]| Vec3::new(a as f32, 0.0, b as f32)).into();
+        let skin = Skin::new(&x, &[[0, 2, 1], [1, 2, 3]], &[0, 1]);
+        assert_eq!((skin.vertices.len(), skin.normals), (6, 4));
+        let mut mesh = Mesh::default();
+        skin.draw(&mut mesh, &x, |_, paint| Vec3::splat(paint as f32), 0);
+        for (triangle, paint) in mesh.triangles.iter().zip([0.0, 1.0]) {
+            assert!(triangle.corners.iter().all(|&v| mesh.vertices[v as usize].color == Vec3::splat(paint)));
+        }
     }
 }

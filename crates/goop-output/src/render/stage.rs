@@ -40,6 +40,16 @@ impl Backdrop {
         }
     }
 
+    /// Whether light ink stands out from it better than dark ink.
+    pub fn is_dark(&self) -> bool {
+        let mean = |colors: &[Vec3]| colors.iter().sum::<Vec3>() / colors.len().max(1) as f32;
+        let color = match self {
+            Backdrop::Color(color) => *color,
+            Backdrop::Rows(colors) | Backdrop::Pixels(colors, _) => mean(colors),
+        };
+        color.dot(Vec3::new(0.21, 0.72, 0.07)) < 0.18
+    }
+
     /// Colour of a pixel.
     pub fn at(&self, x: u32, y: u32) -> Vec3 {
         match self {

@@ -6,10 +6,9 @@ use super::{Renderer, Shot};
 use crate::error::OutputError;
 use crate::image::Image;
 use crate::sequence::expect_count;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use goop::frame::Frame;
 
-const PATH: Vec3 = Vec3::new(0.035, 0.04, 0.045);
 const ARROW: [u8; 3] = [0xC8, 0x32, 0x1E];
 
 impl Renderer {
@@ -32,7 +31,7 @@ impl Renderer {
                 self.add_bodies(&mut mesh, &shot, &frames[i], 0.62 * (1.0 - k as f32 / most));
             }
             self.add_obstacles(&mut mesh, &shot, &frames[last]);
-            shot.composer.marks(&mut mesh, &frames[last], &[]);
+            shot.composer.marks(&mut mesh, &frames[last], &self.bodies, &[]);
             self.add_paths(&mut mesh, &shot, frames, &shown);
             let mut image = self.develop(mesh, &shot);
             self.write_over(&mut image, &shot, &frames[last]);
@@ -44,12 +43,9 @@ impl Renderer {
         for body in 0..self.look.bodies.len() {
             let center = |i: usize| frames[i].bodies[body].center;
             let path: Vec<Vec3> = (0..frames.len()).map(|i| center(i).as_vec3()).filter(|p| p.is_finite()).collect();
-            shot.composer.path(mesh, &path, PATH);
-            let velocity = |i: usize| {
-                let (a, b) = (i.saturating_sub(1), (i + 1).min(frames.len() - 1));
-                let time = frames[b].time - frames[a].time;
-                if time > 0.0 { (center(b) - center(a)) / time } else { DVec3::ZERO }
-            };
+            let ink = color::linear_bytes(shot.composer.ink());
+            shot.composer.path(mesh, &path, ink);
+            let velocity = |i: usize| frames[i].bodies[body].center_velocity;
             let fastest = shown.iter().map(|&i| velocity(i).length()).filter(|v| v.is_finite()).fold(0.0, f64::max);
             if fastest <= 0.0 {
                 continue;
@@ -64,7 +60,7 @@ impl Renderer {
             }
             for &i in shown {
                 let at = center(i).as_vec3();
-                shot.composer.dot(mesh, at, 4.5, PATH, Material::SIGN);
+                shot.composer.dot(mesh, at, 4.5, ink, Material::SIGN);
                 shot.composer.arrow(mesh, at, share(i) * scale, 2.2, color::linear_bytes(ARROW), Material::SIGN);
             }
         }

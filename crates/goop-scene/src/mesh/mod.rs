@@ -3,19 +3,26 @@
 //! A reader turns bytes into `Raw`: vertices and triangles as the file has them.
 //! What all formats share happens here: limits, the choice of format, welding,
 //! dropping what no surface needs (triangles with a corner twice, loose vertices).
+//! All that is dropped or welded stays in the [`Skin`], which is what exports show.
 //! Faults carry place, message and remedy; oddities that do no harm become warnings.
 
-mod gltf;
+mod beside;
+pub(crate) mod gltf;
+mod mtl;
 mod obj;
 mod ply;
 mod polygon;
+mod skin;
 mod stl;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
+pub use skin::{Paint, Skin};
+
 use glam::DVec3;
+use skin::Nearest;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io::Read;
@@ -44,6 +51,8 @@ pub struct MeshFile {
     pub groups: BTreeMap<String, Vec<u32>>,
     /// Node of every vertex in the file, or [`LOOSE`].
     pub welded_from: Vec<u32>,
+    /// The mesh as the file has it.
+    pub original: Skin,
     /// What was odd but did no harm, in sentences.
     pub warnings: Vec<String>,
 }
@@ -96,18 +105,18 @@ pub fn read_mesh(path: &Path, weld: bool) -> Result<MeshFile, MeshError> {
 
 /// A `MeshError` that does not know its file yet.
 #[derive(Debug)]
-struct Fault {
-    place: Place,
-    message: String,
-    remedy: String,
+pub(crate) struct Fault {
+    pub(crate) place: Place,
+    pub(crate) message: String,
+    pub(crate) remedy: String,
 }
 
-fn fault(place: Place, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
+pub(crate) fn fault(place: Place, message: impl Into<String>, remedy: impl Into<String>) -> Fault {
     Fault { place, message: message.into(), remedy: remedy.into() }
 }
 
 /// The content of a file no longer than `most` (bytes).
-fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Fault> {
+pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Fault> {
     let unreadable = |e: std::io::Error| {
         fault(Place::File, format!("the file can't be read ({e})"), "check its path and permissions")
     };
@@ -147,7 +156,7 @@ fn parse(bytes: &[u8], extension: &str, folder: &Path, weld: bool) -> Result<Mes
         return Err(fault(Place::File, message, "export the mesh as one of them"));
     };
     let mut raw = match format {
-        Format::Obj => obj::read(bytes),
+        Format::Obj => obj::read(bytes, folder),
         Format::Ply => ply::read(bytes),
         Format::Stl => stl::read(bytes),
         Format::Gltf => gltf::read(bytes, folder),
@@ -197,8 +206,17 @@ impl Warnings {
 struct Raw {
     positions: Vec<DVec3>,
     triangles: Vec<[u32; 3]>,
-    /// Empty, or one for each vertex.
+    /// Empty, or one for each vertex; where a vertex has several, the first.
     texture_coordinates: Vec<[f64; 2]>,
+    /// Texture coordinates of corners, v upwards, where they are not those of vertices.
+    corner_textures: Vec<[f64; 2]>,
+    /// Of every triangle's corners, in `corner_textures`; empty where that is.
+    triangle_textures: Vec<[u32; 3]>,
+    /// `texture_coordinates` have v downwards.
+    textures_point_down: bool,
+    /// Materials, and that of every triangle; both empty where the file has none.
+    paints: Vec<Paint>,
+    triangle_paints: Vec<u32>,
     groups: BTreeMap<String, Vec<u32>>,
     warnings: Warnings,
 }
@@ -217,8 +235,14 @@ impl Raw {
         Ok(())
     }
 
-    fn finish(self, weld: bool) -> Result<MeshFile, Fault> {
-        let Raw { positions, mut triangles, mut texture_coordinates, mut groups, mut warnings } = self;
+    fn finish(mut self, weld: bool) -> Result<MeshFile, Fault> {
+        if (self.texture_coordinates.iter().chain(&self.corner_textures).flatten()).any(|t| !fits(*t)) {
+            let all = self.texture_coordinates.iter_mut().chain(&mut self.corner_textures).flatten();
+            all.filter(|t| !fits(**t)).for_each(|t| *t = 0.0);
+            self.warnings.add("texture coordinates that are not finite are set to zero");
+        }
+        let mut original = self.skin();
+        let Raw { positions, mut triangles, texture_coordinates, mut groups, mut warnings, .. } = self;
         let mut welded_from: Vec<u32> = (0..positions.len() as u32).collect();
         if weld {
             let mut first = HashMap::with_capacity(positions.len());
@@ -228,7 +252,7 @@ impl Raw {
         }
         let count = triangles.len();
         triangles.iter_mut().for_each(|triangle| *triangle = triangle.map(|v| welded_from[v as usize]));
-        triangles.retain(|&[a, b, c]| a != b && b != c && c != a);
+        triangles.retain(different);
         if triangles.is_empty() {
             let message = "the mesh has no triangle with three different corners";
             return Err(fault(Place::File, message, "export it with at least one face"));
@@ -243,10 +267,20 @@ impl Raw {
         kept.iter().enumerate().for_each(|(i, &vertex)| node[vertex as usize] = i as u32);
         triangles.iter_mut().for_each(|triangle| *triangle = triangle.map(|v| node[v as usize]));
         welded_from.iter_mut().for_each(|vertex| *vertex = node[*vertex as usize]);
+        let node_positions: Vec<DVec3> = kept.iter().map(|&vertex| positions[vertex as usize]).collect();
+        original.nodes = welded_from.clone();
         let loose = welded_from.iter().filter(|&&node| node == LOOSE).count();
         if loose > 0 {
-            warnings.add(format!("{loose} vertices belong to no triangle and are dropped"));
+            warnings.add(format!(
+                "{loose} vertices belong to no triangle: they take no part, and go with the nearest node"
+            ));
+            let nearest = Nearest::new(&node_positions);
+            for (node, &position) in original.nodes.iter_mut().zip(&positions).filter(|(node, _)| **node == LOOSE) {
+                // There is a node: there is a triangle.
+                *node = nearest.of(position).unwrap_or(0);
+            }
         }
+        original.positions = positions;
         for group in groups.values_mut() {
             group.iter_mut().for_each(|vertex| *vertex = welded_from[*vertex as usize]);
             group.retain(|&node| node != LOOSE);
@@ -254,23 +288,48 @@ impl Raw {
             group.dedup();
         }
         groups.retain(|_, group| !group.is_empty());
-        if texture_coordinates.iter().flatten().any(|t| !t.is_finite()) {
-            texture_coordinates.iter_mut().flatten().filter(|t| !t.is_finite()).for_each(|t| *t = 0.0);
-            warnings.add("texture coordinates that are not finite are set to zero");
-        }
         if warnings.more > 0 {
             warnings.sentences.push(format!("and {} more like these", warnings.more));
         }
         Ok(MeshFile {
-            positions: kept.iter().map(|&vertex| positions[vertex as usize]).collect(),
+            positions: node_positions,
             triangles,
             texture_coordinates: (!texture_coordinates.is_empty())
                 .then(|| kept.iter().map(|&vertex| texture_coordinates[vertex as usize]).collect()),
             groups,
             welded_from,
+            original,
             warnings: warnings.sentences,
         })
     }
+
+    /// The mesh as it is, but for triangles that name a vertex twice; positions and nodes follow.
+    fn skin(&self) -> Skin {
+        let named: Vec<usize> = (0..self.triangles.len()).filter(|&t| different(&self.triangles[t])).collect();
+        let uvs = if self.triangle_textures.is_empty() { &self.texture_coordinates } else { &self.corner_textures };
+        let mut skin = Skin {
+            triangles: named.iter().map(|&t| self.triangles[t]).collect(),
+            uvs: uvs.iter().map(|uv| uv.map(|t| t as f32)).collect(),
+            triangle_uvs: named.iter().filter_map(|&t| self.triangle_textures.get(t).copied()).collect(),
+            paints: self.paints.clone(),
+            triangle_paints: named.iter().filter_map(|&t| self.triangle_paints.get(t).copied()).collect(),
+            ..Skin::default()
+        };
+        if self.textures_point_down {
+            skin.uvs.iter_mut().for_each(|[_, v]| *v = 1.0 - *v);
+        }
+        skin.drop_unused_paints();
+        skin
+    }
+}
+
+/// Whether a texture coordinate is finite in the width that outputs have.
+fn fits(coordinate: f64) -> bool {
+    (coordinate as f32).is_finite()
+}
+
+fn different(&[a, b, c]: &[u32; 3]) -> bool {
+    a != b && b != c && c != a
 }
 
 fn check_vertices(place: Place, count: usize) -> Result<(), Fault> {

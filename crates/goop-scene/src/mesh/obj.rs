@@ -1,20 +1,28 @@
-//! Wavefront OBJ: `v`, `vt`, `f`, `g` and `o`; everything else is passed over.
+//! Wavefront OBJ: `v`, `vt`, `f`, `g`, `o`, `usemtl` and `mtllib`; everything else is
+//! passed over.
 //!
 //! Our own reader: tobj gives no line numbers, refuses continued lines and the stray
 //! signs of `number`, cuts every polygon as a fan, pads faces with too few corners to
 //! triangles without area, and takes `g a b` for one name. Indices count from 1,
 //! negative ones back from the last vertex.
 
+use super::beside::beside;
+use super::mtl;
 use super::polygon::Cutter;
 use super::text::{lines, number, show, tokens};
-use super::{Fault, MOST_VERTICES, Place, Raw, check_triangles, fault};
+use super::{Fault, MOST_VERTICES, Paint, Place, Raw, check_triangles, fault, read_bytes};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::path::Path;
 
 const NO_TEXTURE: u32 = u32::MAX;
 /// Most members of all groups together: each takes memory.
 const MOST_MEMBERS: usize = 100_000_000;
+/// Most material libraries read: each is a file.
+const MOST_LIBRARIES: usize = 100;
+/// Most materials named: each has a name to keep.
+const MOST_MATERIALS: usize = 100_000;
 
 #[derive(Default)]
 struct Reader {
@@ -22,8 +30,12 @@ struct Reader {
     textures: Vec<[f64; 2]>,
     /// Vertex and texture of every corner of every face.
     corners: Vec<[u32; 2]>,
-    /// Corners of every face, and its line.
-    faces: Vec<(Range<usize>, usize)>,
+    /// Corners of every face, its line, and its material: 0 for none, else counted from 1.
+    faces: Vec<(Range<usize>, usize, u32)>,
+    /// Materials by name, from 1; the one now in use; files that describe them.
+    materials: BTreeMap<String, u32>,
+    material: u32,
+    libraries: Vec<(usize, String)>,
     /// Runs of corners in every group; the object and the groups now open.
     groups: BTreeMap<String, Vec<Range<usize>>>,
     object: Option<String>,
@@ -32,7 +44,7 @@ struct Reader {
     triangles: usize,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Raw, Fault> {
+pub(super) fn read(bytes: &[u8], folder: &Path) -> Result<Raw, Fault> {
     let mut reader = Reader::default();
     let mut lines = lines(bytes);
     while let Some((number, line)) = lines.next() {
@@ -48,7 +60,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Raw, Fault> {
         }
         reader.statement(number, &statement)?;
     }
-    reader.finish()
+    reader.finish(folder)
 }
 
 impl Reader {
@@ -81,7 +93,15 @@ impl Reader {
                 self.object = (!name.is_empty()).then_some(name);
             }
             b"g" => self.open = tokens.map(show).collect(),
-            b"vn" | b"vp" | b"s" | b"usemtl" | b"mtllib" | b"l" | b"p" => {}
+            b"usemtl" => {
+                let (name, next) = (mtl::rest(text), self.materials.len() as u32 + 1);
+                if next as usize > MOST_MATERIALS {
+                    return Err(fault(Place::Line(line), "there are too many materials", "join some of them"));
+                }
+                self.material = if name.is_empty() { 0 } else { *self.materials.entry(name).or_insert(next) };
+            }
+            b"mtllib" if self.libraries.len() < MOST_LIBRARIES => self.libraries.push((line, mtl::rest(text))),
+            b"vn" | b"vp" | b"s" | b"mtllib" | b"l" | b"p" => {}
             _ => {
                 // Each unknown word once, and not without end.
                 if self.unknown.len() < 10 && self.unknown.insert(keyword.to_vec()) {
@@ -123,34 +143,58 @@ impl Reader {
                 None => runs.push(corners.clone()),
             }
         }
-        self.faces.push((corners, line));
+        self.faces.push((corners, line, self.material));
         Ok(())
     }
 
-    fn finish(self) -> Result<Raw, Fault> {
-        let Reader { mut raw, textures, corners, faces, groups, .. } = self;
+    fn finish(self, folder: &Path) -> Result<Raw, Fault> {
+        let Reader { mut raw, textures, corners, faces, groups, materials, libraries, .. } = self;
         let count = raw.positions.len();
-        for (face, line) in &faces {
+        for (face, line, _) in &faces {
             if let Some([vertex, _]) = corners[face.clone()].iter().find(|corner| corner[0] as usize >= count) {
                 let message = format!("the face names vertex {}, but there are {count}", u64::from(*vertex) + 1);
                 return Err(fault(Place::Line(*line), message, "correct the index or add the vertex"));
             }
         }
-        let mut cutter = Cutter::default();
-        let mut polygon = Vec::new();
-        for (face, line) in faces {
+        let textured = corners.iter().any(|corner| (corner[1] as usize) < textures.len());
+        let mut bare = None;
+        raw.corner_textures = if textured { textures.clone() } else { Vec::new() };
+        let (mut cutter, mut cut) = (Cutter::default(), Vec::new());
+        let (mut polygon, mut vertices) = (Vec::new(), Vec::new());
+        for (face, line, material) in faces {
             polygon.clear();
-            polygon.extend(corners[face].iter().map(|corner| corner[0]));
-            polygon.dedup();
-            while polygon.len() > 1 && polygon.first() == polygon.last() {
+            polygon.extend_from_slice(&corners[face]);
+            polygon.dedup_by_key(|corner| corner[0]);
+            while polygon.len() > 1 && polygon.first().map(|c| c[0]) == polygon.last().map(|c| c[0]) {
                 polygon.pop();
             }
             if polygon.len() < 3 {
                 raw.warnings.add(format!("line {line}: a face with the same corner again is skipped"));
-            } else if !cutter.cut(&polygon, &raw.positions, &mut raw.triangles) {
+                continue;
+            }
+            vertices.clear();
+            vertices.extend(polygon.iter().map(|corner| corner[0]));
+            cut.clear();
+            if !cutter.cut(&vertices, &raw.positions, &mut cut) {
                 raw.warnings.add(format!("line {line}: a face crosses itself; its triangles may overlap"));
             }
+            raw.triangles.extend(cut.iter().map(|triangle| triangle.map(|corner| vertices[corner as usize])));
+            raw.triangle_paints.extend(cut.iter().map(|_| material));
+            for triangle in cut.iter().filter(|_| textured) {
+                raw.triangle_textures.push(triangle.map(|corner| {
+                    let texture = polygon[corner as usize][1];
+                    if (texture as usize) < textures.len() {
+                        return texture;
+                    }
+                    // Corners without one share a coordinate behind all others.
+                    *bare.get_or_insert_with(|| {
+                        raw.corner_textures.push([0.0; 2]);
+                        raw.corner_textures.len() as u32 - 1
+                    })
+                }));
+            }
         }
+        paint(&mut raw, materials, &libraries, folder);
         if !textures.is_empty() {
             raw.texture_coordinates = vec![[0.0; 2]; count];
             let mut absent = 0;
@@ -181,6 +225,31 @@ impl Reader {
             raw.groups.insert(name, group);
         }
         Ok(raw)
+    }
+}
+
+/// Gives the materials that faces name the colours that libraries give them.
+fn paint(raw: &mut Raw, materials: BTreeMap<String, u32>, libraries: &[(usize, String)], folder: &Path) {
+    if materials.is_empty() {
+        raw.triangle_paints.clear();
+        return;
+    }
+    let mut known = BTreeMap::new();
+    for (line, names) in libraries {
+        // Several names, or one with spaces.
+        let there = |name: &str| beside(name, folder).is_some_and(|path| path.is_file());
+        let several = !there(names) && names.split_whitespace().any(there);
+        for name in if several { names.split_whitespace().collect() } else { vec![names.as_str()] } {
+            match beside(name, folder).map(|path| read_bytes(&path, mtl::MOST_BYTES)) {
+                Some(Ok(bytes)) => mtl::read(&bytes, name, &mut known, &mut raw.warnings),
+                Some(Err(fault)) => raw.warnings.add(format!("line {line}: {name}: {}", fault.message)),
+                None => raw.warnings.add(format!("line {line}: '{name}' lies outside the folder and is not read")),
+            }
+        }
+    }
+    raw.paints = vec![Paint { name: "no material".into(), ..Paint::default() }; materials.len() + 1];
+    for (name, number) in materials {
+        raw.paints[number as usize] = known.remove(&name).unwrap_or(Paint { name, ..Paint::default() });
     }
 }
 

@@ -1,8 +1,9 @@
 //! Stanford PLY, text and binary in either byte order, with any properties.
 //!
 //! Read are the x, y, z of element `vertex`, its texture coordinates under any of
-//! their usual names, and the list `vertex_indices` (or `vertex_index`) of element
-//! `face`. All other elements and properties are passed over by their declared types.
+//! their usual names, and of element `face` the list `vertex_indices` (or `vertex_index`)
+//! and the list `texcoord`, u and v of every corner. All other elements and properties
+//! are passed over by their declared types.
 
 use super::polygon::Cutter;
 use super::text::show;
@@ -73,6 +74,8 @@ struct Faces {
     corners: Vec<u32>,
     ends: Vec<(usize, Place)>,
     triangles: usize,
+    /// Of every corner, once a face has them.
+    textures: Vec<[f64; 2]>,
 }
 
 impl Faces {
@@ -83,13 +86,23 @@ impl Faces {
             let message = "a face has no list 'vertex_indices'";
             return Err(fault(Place::Line(element.line), message, "export faces as lists of vertices"));
         };
+        let textures = element.properties.iter().position(|p| p.length.is_some() && p.name == b"texcoord");
+        let mut pairs = Vec::new();
         for _ in 0..element.count {
             let place = data.next_place();
+            let start = self.corners.len();
+            pairs.clear();
             for (i, property) in element.properties.iter().enumerate() {
-                let Some(length) = property.length.filter(|_| i == indices) else {
+                let Some(length) = property.length.filter(|_| i == indices || Some(i) == textures) else {
                     data.skip(property)?;
                     continue;
                 };
+                if i != indices {
+                    for _ in 0..data.length(length, property.kind)? {
+                        pairs.push(data.scalar(property.kind)?);
+                    }
+                    continue;
+                }
                 let count = data.length(length, property.kind)?;
                 self.triangles += count.saturating_sub(2);
                 check_triangles(place, self.triangles)?;
@@ -102,34 +115,56 @@ impl Faces {
                 }
             }
             self.ends.push((self.corners.len(), place));
+            // Faces without, or with another number of them, have zeros.
+            if pairs.len() == 2 * (self.corners.len() - start) && !pairs.is_empty() {
+                self.textures.resize(start, [0.0; 2]);
+                self.textures.extend(pairs.as_chunks::<2>().0);
+            }
         }
         Ok(())
     }
 
-    fn cut(self, raw: &mut Raw) -> Result<(), Fault> {
-        let (mut cutter, mut start) = (Cutter::default(), 0);
-        let mut polygon = Vec::new();
+    fn cut(mut self, raw: &mut Raw) -> Result<(), Fault> {
+        let (mut cutter, mut start, mut cut) = (Cutter::default(), 0, Vec::new());
+        let (mut polygon, mut vertices) = (Vec::<u32>::new(), Vec::new());
+        let textured = !self.textures.is_empty();
+        if textured {
+            self.textures.resize(self.corners.len(), [0.0; 2]);
+        }
         for (end, place) in self.ends {
-            polygon.clear();
-            polygon.extend_from_slice(&self.corners[start..end]);
-            start = end;
             let count = raw.positions.len();
-            if let Some(vertex) = polygon.iter().find(|&&vertex| vertex as usize >= count) {
+            if let Some(vertex) = self.corners[start..end].iter().find(|&&vertex| vertex as usize >= count) {
                 let message = format!("a face names vertex {vertex}, but there are {count}");
                 return Err(fault(place, message, "count from 0, and only vertices that are there"));
             }
-            polygon.dedup();
-            while polygon.len() > 1 && polygon.first() == polygon.last() {
+            let vertex = |corner: u32| self.corners[corner as usize];
+            polygon.clear();
+            polygon.extend(start as u32..end as u32);
+            start = end;
+            polygon.dedup_by_key(|corner| vertex(*corner));
+            while polygon.len() > 1 && polygon.first().map(|&c| vertex(c)) == polygon.last().map(|&c| vertex(c)) {
                 polygon.pop();
             }
             let place = place.to_string();
             let place = place.trim_start_matches(", ");
             if polygon.len() < 3 {
                 raw.warnings.add(format!("{place}: a face with {} different corners is skipped", polygon.len()));
-            } else if !cutter.cut(&polygon, &raw.positions, &mut raw.triangles) {
+                continue;
+            }
+            vertices.clear();
+            vertices.extend(polygon.iter().map(|&corner| vertex(corner)));
+            cut.clear();
+            if !cutter.cut(&vertices, &raw.positions, &mut cut) {
                 raw.warnings.add(format!("{place}: a face crosses itself; its triangles may overlap"));
             }
+            for triangle in &cut {
+                raw.triangles.push(triangle.map(|corner| vertices[corner as usize]));
+                if textured {
+                    raw.triangle_textures.push(triangle.map(|corner| polygon[corner as usize]));
+                }
+            }
         }
+        raw.corner_textures = self.textures;
         Ok(())
     }
 }

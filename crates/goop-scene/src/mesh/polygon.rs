@@ -19,15 +19,18 @@ impl Default for Cutter {
 }
 
 impl Cutter {
-    /// Adds the triangles of one polygon, always two less than it has corners. Returns
-    /// false where the cut may overlap: a polygon that crosses itself, or too much work.
-    pub(super) fn cut(&mut self, corners: &[u32], positions: &[DVec3], triangles: &mut Vec<[u32; 3]>) -> bool {
+    /// Adds the triangles of a polygon between these vertices, always two less than it has
+    /// corners. A triangle names corners by their place in the polygon, so that what else
+    /// belongs to a corner can follow. Returns false where the cut may overlap: a polygon
+    /// that crosses itself, or too much work.
+    pub(super) fn cut(&mut self, vertices: &[u32], positions: &[DVec3], triangles: &mut Vec<[u32; 3]>) -> bool {
+        let corners: Vec<u32> = (0..vertices.len() as u32).collect();
         if corners.len() <= 3 {
-            triangles.extend(<[u32; 3]>::try_from(corners));
+            triangles.extend(<[u32; 3]>::try_from(&corners[..]));
             return true;
         }
-        let at = |corner: u32| positions[corner as usize];
-        let origin = at(corners[0]);
+        let at = |corner: u32| positions[vertices[corner as usize] as usize];
+        let origin = at(0);
         let next = |i: usize| at(corners[(i + 1) % corners.len()]) - origin;
         let normal: DVec3 = (0..corners.len()).map(|i| (at(corners[i]) - origin).cross(next(i))).sum();
         // Rounding in a triangle's area is far below this part of the polygon's.
@@ -39,7 +42,7 @@ impl Cutter {
             triangles.extend(simple);
             return true;
         }
-        let mut ring = corners.to_vec();
+        let mut ring = corners;
         while ring.len() > 3 {
             let corner = |i: usize| {
                 let count = ring.len();
@@ -48,9 +51,11 @@ impl Cutter {
             let work = (ring.len() * ring.len()) as u64;
             let is_ear = |&i: &usize| {
                 let [a, b, c] = corner(i);
+                // A corner in the same place, as at the pole of a sphere, is not inside.
+                let own = [a, b, c].map(at);
                 area([a, b, c]) > least
                     && !ring.iter().any(|&p| {
-                        ![a, b, c].contains(&p) && [[a, b, p], [b, c, p], [c, a, p]].into_iter().all(|t| area(t) >= 0.0)
+                        !own.contains(&at(p)) && [[a, b, p], [b, c, p], [c, a, p]].into_iter().all(|t| area(t) >= 0.0)
                     })
             };
             let ear = if work <= self.tests_left { (0..ring.len()).find(is_ear) } else { None };
@@ -99,6 +104,19 @@ mod tests {
             assert!(clean && triangles.len() == points.len() - 2);
             assert!(areas.iter().all(|&area| area > 0.0), "{points:?} {areas:?}");
             assert!((areas.iter().sum::<f64>() - whole).abs() < 1e-12);
+        }
+    }
+
+    /// Catches the quads round a pole, two corners of which share a place, taken for ones that
+    /// cross themselves.
+    #[test]
+    fn corners_in_one_place_do_no_harm() {
+        for turn in 0..4 {
+            let mut quad = [[0., 1.], [0., 1.], [-1., 0.], [1., 0.]];
+            quad.rotate_left(turn);
+            let (clean, triangles, areas) = cut(&quad);
+            assert!(clean && triangles.len() == 2, "{quad:?}");
+            assert!((areas.iter().map(|area| area.abs()).sum::<f64>() - 1.0).abs() < 1e-12, "{triangles:?}");
         }
     }
 

@@ -103,7 +103,10 @@ fn read_text(bytes: &[u8]) -> Result<Raw, Fault> {
                         continue;
                     }
                     check_triangles(Place::Line(line), raw.triangles.len() + corners.len() - 2)?;
-                    if !cutter.cut(&corners, &raw.positions, &mut raw.triangles) {
+                    let start = raw.triangles.len();
+                    let clean = cutter.cut(&corners, &raw.positions, &mut raw.triangles);
+                    raw.triangles[start..].iter_mut().flatten().for_each(|corner| *corner += first as u32);
+                    if !clean {
                         raw.warnings.add(format!("line {line}: a facet crosses itself; its triangles may overlap"));
                     }
                     if !name.is_empty() {

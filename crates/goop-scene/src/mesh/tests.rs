@@ -2,6 +2,7 @@
 
 mod fuzz;
 mod gltf;
+mod original;
 
 use super::*;
 
@@ -92,7 +93,7 @@ fn harmless_faults_of_an_obj_become_warnings() {
             "line 9: 'blob' is not understood and is passed over",
             "line 10: '3.1+e2' is read as 3.1",
             "line 8: a face with the same corner again is skipped",
-            "2 vertices belong to no triangle and are dropped",
+            "2 vertices belong to no triangle: they take no part, and go with the nearest node",
         ]
     );
     let weighted = read("obj", "v 0 0 0 2\nv 1 0 0\nv 0 1 0\nf 1 2 3").unwrap();

@@ -9,7 +9,7 @@ use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load,
 
 /// A body, and whether its shape could be made out.
 pub struct ReadBody {
-    /// The body; its shape is a stand-in if `grid` is `None`.
+    /// The body; its shape is a stand-in, or a saved one, if `grid` is `None`.
     pub body: Body,
     /// What later selections are checked against.
     pub grid: Option<Topology>,
@@ -20,7 +20,8 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
     let name = names.take(table);
     let (formulation, elasticity, coordinates, integrator) = axes(table);
     let shape = shape::shape(table);
-    let grid = shape.as_ref().map(Topology::of);
+    // What a saved shape is like only building will tell.
+    let grid = shape.as_ref().filter(|shape| !matches!(shape, Shape::Saved { .. })).map(Topology::of);
     let pins = table.tables("pin", keys::PIN);
     let loads = table.tables("load", keys::LOAD);
     let body = Body {
@@ -33,6 +34,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         position: table.take_vec3("position", COORDINATE).unwrap_or_default(),
         rotation: table.take_vec3("rotation", ANGLE).unwrap_or_default(),
         scale: scale(table),
+        stretch: table.take_vec3("stretch", STRETCH).unwrap_or([1.0; 3]),
         velocity: table.take_vec3("velocity", SPEED).unwrap_or_default(),
         spin: table.take_vec3("spin", SPEED).unwrap_or_default(),
         shape: shape.unwrap_or(Shape::Line { size: 1.0, nodes: [2] }),

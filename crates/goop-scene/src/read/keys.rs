@@ -6,6 +6,7 @@ use crate::reader::{Key, key, need};
 pub static SCENE: &[Key] = &[
     need("format", "format = 1", "version of this file format"),
     key("title", "title = \"A sheet over a torus\"", "one line for listings"),
+    key("parameters", "[parameters]", "numbers that formulas such as \"= 2 * length\" may use"),
     key("world", "[world]", "what surrounds the bodies"),
     key("clip", "[clip]", "length and frame rate"),
     key("step", "[step]", "how time is cut into steps"),
@@ -48,6 +49,7 @@ pub static BODY: &[Key] = &[
     key("position", "position = [0.0, 1.0, 0.0]", "where the shape's origin goes (m)"),
     key("rotation", "rotation = [0.0, 45.0, 0.0]", "rotation about x, then y, then z (degrees)"),
     key("scale", "scale = [1.0, 1.0, 1.0]", "factor per axis of the rest shape, not nought; one number for all"),
+    key("stretch", "stretch = [1.01, 1.0, 1.01]", "factor per axis by which it starts stretched"),
     key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
@@ -77,6 +79,11 @@ pub static SHAPE: &[Key] = &[
     key("box", "box = { size = [1.0, 1.0, 1.0], nodes = [5, 5, 5] }", "solid block, centred"),
     key("ball", "ball = { radius = 0.5, nodes = [7, 7, 7] }", "solid ball"),
     key("mesh", "mesh = { file = \"bunny.obj\" }", "triangle mesh file as a surface"),
+    key(
+        "saved",
+        "saved = { file = \"hoop.shape.json\" }",
+        "a body as it was left in a run, from `goop export --to shape`",
+    ),
 ];
 
 const NODES_1: Key = need("nodes", "nodes = 20", "number of nodes along the curve");
@@ -121,6 +128,12 @@ pub static MESH: &[Key] = &[
     need("file", "file = \"bunny.obj\"", "OBJ, PLY, STL, glTF or GLB file, relative to the file that names it"),
     key("weld", "weld = true", "whether vertices at the same place become one"),
 ];
+/// `[body.shape.saved]`
+pub static SAVED: &[Key] = &[need(
+    "file",
+    "file = \"hoop.shape.json\"",
+    "file of `goop export --to shape`, relative to the file that names it",
+)];
 
 /// `[body.material]`
 pub static MATERIAL: &[Key] = &[
@@ -179,7 +192,8 @@ pub static SOLVER: &[Key] = &[
     key("newton", "newton = 1", "Newton iterations a step, 1 to 50"),
     key("tolerance", "tolerance = 1e-6", "relative residual of the linear solve"),
     key("linear", "linear = \"auto\"", "linear solver"),
-    key("max-iterations", "max-iterations = 200", "cap on conjugate-gradient iterations"),
+    key("preconditioner", "preconditioner = \"jacobi\"", "preconditioner of conjugate gradients"),
+    key("max-iterations", "max-iterations = 200", "cap on conjugate-gradient iterations and sweeps of SOR"),
 ];
 
 /// `[[body.pin]]`

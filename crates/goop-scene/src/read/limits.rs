@@ -23,6 +23,8 @@ pub const CONSTANT: Range = Range::within(0.0, 1e15);
 pub const TIME: Range = Range::within(0.0, 86_400.0);
 /// Scale factors; nought is refused by the reader.
 pub const SCALE: Range = Range::size(1e6);
+/// Factors by which a body starts stretched.
+pub const STRETCH: Range = Range::within(0.01, 100.0);
 /// Density (kg/m³).
 pub const DENSITY: Range = Range::above(0.0, 1e9);
 /// Young's modulus (Pa).

@@ -4,8 +4,8 @@ use super::limits::*;
 use super::topology::Topology;
 use super::{keys, selection};
 use crate::presets::{GENERIC, preset, presets};
-use crate::reader::{Range, Table, Value, suggestion};
-use crate::scene::{Linear, Material, Raw, Region, Solver, Weights};
+use crate::reader::{Range, Table, Value, Word, suggestion};
+use crate::scene::{Linear, Material, Preconditioner, Raw, Region, Solver, Weights};
 
 /// Reads the card: preset first, then the keys over it.
 pub fn material(body: &Table<'_>, grid: Option<&Topology>) -> Material {
@@ -129,10 +129,19 @@ fn region(table: &Table<'_>, grid: Option<&Topology>, [raw, weights]: [bool; 2])
 /// Reads `[body.solver]`.
 pub fn solver(body: &Table<'_>) -> Solver {
     let table = body.table("solver", keys::SOLVER);
+    let linear = table.take_word("linear").unwrap_or(Linear::Auto);
+    let preconditioner = table.take_word("preconditioner").unwrap_or(Preconditioner::Jacobi);
+    let unused = matches!(linear, Linear::Cholesky | Linear::Profile | Linear::Sor);
+    if unused && preconditioner != Preconditioner::Jacobi {
+        let message = format!("`{}` changes nothing beside linear = \"{}\"", table.at("preconditioner"), linear.word());
+        let hint = "leave it out, or use linear = \"conjugate-gradients\"";
+        table.reader.warn(table.span_of("preconditioner"), &table.at("preconditioner"), message, hint);
+    }
     Solver {
         newton: table.take_u32("newton", 1, 50).unwrap_or(1),
         tolerance: table.take_f64("tolerance", Range::within(1e-14, 0.1)).unwrap_or(1e-6),
-        linear: table.take_word("linear").unwrap_or(Linear::Auto),
+        linear,
+        preconditioner,
         max_iterations: table.take_u32("max-iterations", 1, 1_000_000).unwrap_or(200),
     }
 }

@@ -87,6 +87,7 @@ fn kind(kinds: &Table<'_>, entry: &Entry) -> Option<Shape> {
             let (radius, nodes) = (t.need_f64("radius", LENGTH), counts(&t, [2, 2, 2]));
             Shape::Ball { radius: radius?, nodes: nodes? }
         }
+        "saved" => saved(&open(keys::SAVED)?)?,
         _ => mesh(&open(keys::MESH)?)?,
     })
 }
@@ -205,9 +206,24 @@ fn mesh(table: &Table<'_>) -> Option<Shape> {
         table.fault("file", message, "the name must end in .obj, .ply, .stl, .gltf or .glb");
         return None;
     }
+    Some(Shape::Mesh { file: beside(table, &file), weld })
+}
+
+fn saved(table: &Table<'_>) -> Option<Shape> {
+    let file = table.need_text("file")?;
+    if !file.to_lowercase().ends_with(".json") {
+        let message = format!("\"{file}\" is not a saved shape");
+        table.fault("file", message, "the name must end in .json; `goop export DIR --to shape` makes such files");
+        return None;
+    }
+    Some(Shape::Saved { file: beside(table, &file) })
+}
+
+/// A path in `file`, from the folder of the text that names it.
+fn beside(table: &Table<'_>, file: &str) -> String {
     let source = table.span_of("file").source;
     let folder = table.reader.sources.get(source).map(|source| source.folder.clone()).unwrap_or_default();
-    Some(Shape::Mesh { file: tidy(&folder.join(file)), weld })
+    tidy(&folder.join(file))
 }
 
 /// A path with forward slashes, without `.` and with `..` resolved where it can be.

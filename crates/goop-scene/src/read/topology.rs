@@ -48,7 +48,7 @@ impl Topology {
             Shape::Bezier { nodes, .. } => ("bezier", &[Open, Open], nodes, true, false),
             Shape::Box { nodes, .. } => ("box", &[Open, Open, Open], nodes, true, false),
             Shape::Ball { nodes, .. } => ("ball", &[Open, Open, Open], nodes, true, false),
-            Shape::Mesh { .. } => {
+            Shape::Mesh { .. } | Shape::Saved { .. } => {
                 return Topology { kind: "mesh", axes: Vec::new(), counts: Vec::new(), rim: None, closed: None };
             }
         };

@@ -1,7 +1,7 @@
 //! The words of a scene file.
 
 use crate::reader::Word;
-use crate::scene::{Coordinates, Elasticity, Formulation, Integrator, Linear, Plane, Side, Term};
+use crate::scene::{Coordinates, Elasticity, Formulation, Integrator, Linear, Plane, Preconditioner, Side, Term};
 
 macro_rules! words {
     ($type:ident { $($word:literal => $choice:ident),* $(,)? }) => {
@@ -33,5 +33,17 @@ words!(Integrator {
     "momentum" => Momentum,
     "semi-implicit" => SemiImplicit,
 });
-words!(Linear { "auto" => Auto, "conjugate-gradients" => ConjugateGradients, "cholesky" => Cholesky });
+words!(Linear {
+    "auto" => Auto,
+    "conjugate-gradients" => ConjugateGradients,
+    "cholesky" => Cholesky,
+    "profile" => Profile,
+    "sor" => Sor,
+});
+words!(Preconditioner {
+    "jacobi" => Jacobi,
+    "none" => None,
+    "incomplete-cholesky" => IncompleteCholesky,
+    "ssor" => Ssor,
+});
 words!(Side { "u0" => U0, "u1" => U1, "v0" => V0, "v1" => V1, "w0" => W0, "w1" => W1 });

@@ -1,10 +1,11 @@
 //! Text with places: the part of reading that knows nothing about scenes.
 //!
 //! ```text
-//! text ─tree▶ Node with spans ─include, set▶ one tree ─Table▶ values, faults
+//! text ─tree▶ Node with spans ─include, set, formula▶ one tree ─Table▶ values, faults
 //! ```
 
 mod fault;
+mod formula;
 mod include;
 mod key;
 mod locate;
@@ -25,4 +26,5 @@ pub use table::{Reader, Table, join};
 pub use tree::{Entry, Node, Value, parse_tree};
 pub use words::{Word, nearest, suggestion};
 
+pub(crate) use formula::parameters;
 pub(crate) use include::{Inputs, gather, hash_file, read_text};

@@ -5,6 +5,7 @@
 //! clip.seconds=2            a key
 //! body.sheet.position=…     a body by name
 //! body[0].pin.1.stiffness=… an item by number, from 0
+//! gamma=…                   a parameter by its name alone
 //! ```
 
 use std::path::PathBuf;
@@ -26,7 +27,15 @@ pub fn apply_set(tree: &mut Node, argument: &str, sources: &mut Sources) -> Resu
         let hint = "write it as path=value; for example `--set clip.seconds=2`".to_string();
         return Err(problem(sources, 0, argument.len(), "no `=` in this argument".into(), hint));
     };
-    let path = segments(&argument[..equals]);
+    let mut path = segments(&argument[..equals]);
+    // A parameter needs no path.
+    if path.len() == 1
+        && let Value::Table(entries) = &tree.value
+        && let Some(Value::Table(known)) = entries.iter().find(|e| e.name == "parameters").map(|e| &e.node.value)
+        && known.iter().any(|parameter| parameter.name == path[0].text)
+    {
+        path.insert(0, Segment { text: "parameters", start: path[0].start, end: path[0].end });
+    }
     if path.iter().any(|segment| segment.text.is_empty()) || path.is_empty() {
         let hint = "a path is keys with dots between; for example `body.sheet.material.young`".to_string();
         return Err(problem(sources, 0, equals, "the path before `=` is not complete".into(), hint));

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use super::fault::{Fault, Warning};
+use super::formula::{Known, evaluate};
 use super::key::Key;
 use super::range::{Range, number};
 use super::source::{Sources, Span};
@@ -16,6 +17,7 @@ pub struct Reader<'a> {
     pub sources: &'a Sources,
     faults: RefCell<Vec<(Span, Fault)>>,
     warnings: RefCell<Vec<(Span, Warning)>>,
+    known: Known,
 }
 
 /// Path of a key below a path.
@@ -24,9 +26,9 @@ pub fn join(path: &str, name: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader without faults.
-    pub fn new(sources: &'a Sources) -> Reader<'a> {
-        Reader { sources, faults: RefCell::default(), warnings: RefCell::default() }
+    /// A reader without faults; formulas may use what is `known`.
+    pub fn new(sources: &'a Sources, known: Known) -> Reader<'a> {
+        Reader { sources, faults: RefCell::default(), warnings: RefCell::default(), known }
     }
 
     /// Notes a fault.
@@ -58,11 +60,22 @@ impl<'a> Reader<'a> {
         self.fault(node.span, path, format!("`{path}` must be {wanted}, found {}", node.kind()), key.hint());
     }
 
+    fn formula(&self, node: &Node, path: &str) -> Option<f64> {
+        match evaluate(node, &self.known)? {
+            Ok(value) => Some(value),
+            Err((span, message, hint)) => {
+                self.fault(span, path, message, hint);
+                None
+            }
+        }
+    }
+
     /// A finite number in a range; integers count as numbers.
     pub fn number(&self, node: &Node, path: &str, key: &Key, range: Range) -> Option<f64> {
         let value = match node.value {
             Value::Float(value) => value,
             Value::Integer(value) => value as f64,
+            Value::Text(_) if evaluate(node, &self.known).is_some() => self.formula(node, path)?,
             _ => {
                 self.wrong_type(node, path, key, "a number");
                 return None;
@@ -82,9 +95,21 @@ impl<'a> Reader<'a> {
 
     /// A whole number in a range.
     pub fn count(&self, node: &Node, path: &str, key: &Key, low: u32, high: u32) -> Option<u32> {
-        let Value::Integer(value) = node.value else {
-            self.wrong_type(node, path, key, "a whole number");
-            return None;
+        let value = match node.value {
+            Value::Integer(value) => value,
+            Value::Text(_) if evaluate(node, &self.known).is_some() => {
+                let value = self.formula(node, path)?;
+                if value.fract() != 0.0 || value.abs() > 1e15 {
+                    let message = format!("`{path}` must be a whole number, and this is {}", number(value));
+                    self.fault(node.span, path, message, "use round(…) or floor(…)");
+                    return None;
+                }
+                value as i64
+            }
+            _ => {
+                self.wrong_type(node, path, key, "a whole number");
+                return None;
+            }
         };
         match u32::try_from(value) {
             Ok(value) if (low..=high).contains(&value) => Some(value),

@@ -249,8 +249,14 @@ fn body() -> impl Strategy<Value = Body> {
                 }
             },
         );
-        let solver = (1u32..50, 1e-14..0.1f64, word::<Linear>(), 1u32..1000).prop_map(
-            |(newton, tolerance, linear, max_iterations)| Solver { newton, tolerance, linear, max_iterations },
+        let solver = (1u32..50, 1e-14..0.1f64, word::<Linear>(), word::<Preconditioner>(), 1u32..1000).prop_map(
+            |(newton, tolerance, linear, preconditioner, max_iterations)| Solver {
+                newton,
+                tolerance,
+                linear,
+                preconditioner,
+                max_iterations,
+            },
         );
         let scale = [0.1..9.0f64, -9.0..-0.1f64, 0.1..9.0f64];
         (
@@ -278,6 +284,7 @@ fn body() -> impl Strategy<Value = Body> {
                         position,
                         rotation,
                         scale,
+                        stretch: scale.map(f64::abs),
                         velocity,
                         spin,
                         shape,

@@ -17,6 +17,10 @@ const JELLY: Material = Material {
     damping: 0.05,
     drag: 0.0,
     friction: 0.3,
+    yield_strain: f64::INFINITY,
+    flow: 0.0,
+    flow_limit: f64::INFINITY,
+    tear: f64::INFINITY,
 };
 
 /// A shape with its springs and a deformed, moving state.

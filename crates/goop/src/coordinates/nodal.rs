@@ -7,10 +7,11 @@
 
 use crate::animate::Pose;
 use crate::contact::{self, Touch};
+use crate::coordinates::framed::Work;
 use crate::coordinates::rigid::Point;
 use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
-use crate::model::{Body, Integrator, Load, Model};
+use crate::model::{Body, Coordinates, Integrator, Load, Model};
 use crate::shape::Dimension;
 use crate::solve::{BlockMatrix, Report, Solver};
 use crate::state::BodyState;
@@ -107,6 +108,8 @@ pub struct Scratch {
     pub(crate) restored: f64,
     /// Where impulses act on a rigid body.
     pub(crate) points: Vec<Point>,
+    /// For framed coordinates.
+    pub(crate) framed: Option<Box<Work>>,
 }
 
 impl Scratch {
@@ -136,12 +139,21 @@ impl Scratch {
             everywhere: Vec::new(),
             restored: 0.0,
             points: Vec::new(),
+            framed: None,
         }
     }
 
     /// The state was changed from outside: forces have to be found anew.
     pub fn invalidate(&mut self) {
         self.valid = false;
+        if let Some(work) = &mut self.framed {
+            (work.valid, work.stale) = (None, true);
+        }
+    }
+
+    /// Work space of a framed body, made when first needed.
+    pub(crate) fn framed(&mut self, body: &Body, memory: &std::sync::Arc<Vec<f64>>) -> &mut Work {
+        self.framed.get_or_insert_with(|| Box::new(Work::new(body, memory)))
     }
 }
 
@@ -172,7 +184,7 @@ impl Scratch {
         }
     }
 
-    fn find_normals(&mut self, body: &Body, x: &[DVec3]) {
+    pub(crate) fn find_normals(&mut self, body: &Body, x: &[DVec3]) {
         if self.normals.is_empty() {
             return;
         }
@@ -186,7 +198,7 @@ impl Scratch {
     }
 
     /// Hard pins: which nodes are held, and where they must be at a time.
-    fn hold(&mut self, body: &Body, time: f64) {
+    pub(crate) fn hold(&mut self, body: &Body, time: f64) {
         self.free.fill(true);
         self.held.clear();
         for pin in body.pins.iter().filter(|p| p.stiffness.is_none()) {
@@ -199,32 +211,39 @@ impl Scratch {
         }
     }
 
-    fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
+    pub(crate) fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
         if self.loads.len() != body.len() {
             self.loads.resize(if body.loads.is_empty() { 0 } else { body.len() }, DVec3::ZERO);
         }
         self.loads.fill(DVec3::ZERO);
-        for load in &body.loads {
-            match load {
-                Load::Force { nodes, newtons, course } => {
-                    let mass: f64 = nodes.iter().map(|&i| body.masses[i as usize]).sum();
-                    let per_mass = *newtons * (course.at(time) / mass);
-                    for &i in nodes {
-                        self.loads[i as usize] += per_mass * body.masses[i as usize];
-                    }
+        add_loads(body, time, x, &mut self.loads);
+    }
+}
+
+/// Adds the loads of a body at a time to those of its nodes (N).
+pub(crate) fn add_loads(body: &Body, time: f64, x: &[DVec3], loads: &mut [DVec3]) {
+    for load in &body.loads {
+        match load {
+            Load::Force { nodes, newtons, course } => {
+                let mass: f64 = nodes.iter().map(|&i| body.masses[i as usize]).sum();
+                let per_mass = *newtons * (course.at(time) / mass);
+                for &i in nodes {
+                    loads[i as usize] += per_mass * body.masses[i as usize];
                 }
-                Load::Pressure { pascals, course, gas } => {
-                    let mut pressure = pascals * course.at(time);
-                    if *gas {
-                        let rest = body.shape.enclosed_volume(&body.shape.rest_positions);
-                        pressure *= rest / body.shape.enclosed_volume(x).max(1e-3 * rest);
-                    }
-                    // Area vector of every triangle, a third to each corner.
-                    for t in &body.shape.triangles {
-                        let [a, b, c] = t.map(|i| x[i as usize]);
-                        let force = pressure / 6.0 * (b - a).cross(c - a);
-                        t.iter().for_each(|&i| self.loads[i as usize] += force);
-                    }
+            }
+            // Inside a closed rigid shell it does nothing.
+            Load::Pressure { .. } if body.axes.coordinates == Coordinates::Rigid => {}
+            Load::Pressure { pascals, course, gas } => {
+                let mut pressure = pascals * course.at(time);
+                if *gas {
+                    let rest = body.shape.enclosed_volume(&body.shape.rest_positions);
+                    pressure *= rest / body.shape.enclosed_volume(x).max(1e-3 * rest);
+                }
+                // Area vector of every triangle, a third to each corner.
+                for t in &body.shape.triangles {
+                    let [a, b, c] = t.map(|i| x[i as usize]);
+                    let force = pressure / 6.0 * (b - a).cross(c - a);
+                    t.iter().for_each(|&i| loads[i as usize] += force);
                 }
             }
         }

@@ -5,6 +5,7 @@
 
 use super::Weights;
 use super::springs::{Springs, Stencil, TINY};
+use super::yielding::Constants;
 use crate::lanes::{Lanes, WIDE};
 use crate::solve::block::{BlockMatrix, RowsChunk};
 use glam::{DMat3, DVec3};
@@ -50,7 +51,7 @@ impl Positions {
 /// Where the stiffness is taken and which part of it: directions at `x`, tension at `tension_at`.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
-    pub memory: &'a [f64],
+    pub constants: Constants<'a>,
     pub x: &'a [DVec3],
     pub tension_at: &'a [DVec3],
     pub weights: Weights,
@@ -127,7 +128,10 @@ impl Springs {
             for (l, &s) in stencils.iter().enumerate() {
                 let stencil = &self.stencils[s as usize];
                 (four.stiffness[l], four.damping[l]) = (stencil.stiffness, stencil.damping);
-                four.rest[l] = at.memory[self.ends.len() + s as usize];
+                if let Some([stiffness, damping]) = at.constants.bends {
+                    (four.stiffness[l], four.damping[l]) = (stiffness[s as usize], damping[s as usize]);
+                }
+                four.rest[l] = at.constants.rest[self.ends.len() + s as usize];
                 four.d[l] = stencil.vector(at.x).to_array();
                 four.taut[l] = stencil.vector(at.tension_at).to_array();
             }
@@ -151,7 +155,8 @@ impl Springs {
     #[inline(always)]
     fn put_pair(&self, four: &mut Four, l: usize, s: usize, at: At) {
         let [i, j] = self.ends[s].map(|i| i as usize);
-        (four.stiffness[l], four.damping[l], four.rest[l]) = (self.stiffness[s], self.damping[s], at.memory[s]);
+        let Constants { rest, stiffness, damping, .. } = at.constants;
+        (four.stiffness[l], four.damping[l], four.rest[l]) = (stiffness[s], damping[s], rest[s]);
         four.d[l] = (at.x[j] - at.x[i]).to_array();
         four.taut[l] = (at.tension_at[j] - at.tension_at[i]).to_array();
     }

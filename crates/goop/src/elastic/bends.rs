@@ -26,7 +26,8 @@ impl Springs {
 
     #[inline(always)]
     fn stencil_forces_by<L: Lanes>(&self, chunk: usize, memory: &[f64], x: &[DVec3], v: &[DVec3], out: Out) -> f64 {
-        let rests = &memory[self.ends.len()..];
+        let constants = self.constants(memory);
+        let rests = &constants.rest[self.ends.len()..];
         let mut energy = 0.0;
         for list in self.touching[chunk].chunks(WIDE) {
             // The last few are filled up with stencils of no strength.
@@ -35,6 +36,9 @@ impl Springs {
             for (l, &s) in list.iter().enumerate() {
                 let stencil = &self.stencils[s as usize];
                 (k[l], c[l], r[l]) = (stencil.stiffness, stencil.damping, rests[s as usize]);
+                if let Some([stiffness, damping]) = constants.bends {
+                    (k[l], c[l]) = (stiffness[s as usize], damping[s as usize]);
+                }
                 d[l] = stencil.vector(x).to_array();
                 if self.damped {
                     dv[l] = stencil.vector(v).to_array();

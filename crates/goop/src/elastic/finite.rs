@@ -210,6 +210,10 @@ impl Elasticity for Finite {
     fn elements(&self) -> usize {
         self.edges.len()
     }
+
+    fn links(&self) -> &[[u32; 2]] {
+        &self.edges
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use super::runs::{Run, Side};
 use super::springs::{Springs, TINY};
+use super::yielding::Constants;
 use crate::lanes::{Lanes, WIDE};
 use glam::DVec3;
 
@@ -22,18 +23,21 @@ pub(super) struct Out<'a> {
     pub damping: &'a mut [DVec3],
 }
 
-/// Positions, velocities and rest lengths, as plain numbers.
+/// Positions, velocities, rest lengths and constants, as plain numbers.
 #[derive(Clone, Copy)]
 struct Given<'a> {
     x: &'a [f64],
     v: &'a [f64],
     rest: &'a [f64],
+    stiffness: &'a [f64],
+    damping: &'a [f64],
 }
 
 impl Springs {
     /// Adds the pair forces of one chunk; returns the energy of the springs it keeps account of (J).
-    pub(super) fn pair_forces(&self, chunk: usize, rest: &[f64], x: &[DVec3], v: &[DVec3], out: Out) -> f64 {
-        let given = Given { x: bytemuck::cast_slice(x), v: bytemuck::cast_slice(v), rest };
+    pub(super) fn pair_forces(&self, chunk: usize, memory: &[f64], x: &[DVec3], v: &[DVec3], out: Out) -> f64 {
+        let Constants { rest, stiffness, damping, .. } = self.constants(memory);
+        let given = Given { x: bytemuck::cast_slice(x), v: bytemuck::cast_slice(v), rest, stiffness, damping };
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
@@ -97,7 +101,7 @@ impl Springs {
         let (start, count) = (run.start as usize, run.count as usize);
         let [i, j] = nodes.map(|i| 3 * i as usize);
         let springs = start..start + count;
-        let (k, r, c) = (&self.stiffness[springs.clone()], &given.rest[springs.clone()], &self.damping[springs]);
+        let (k, r, c) = (&given.stiffness[springs.clone()], &given.rest[springs.clone()], &given.damping[springs]);
         let (from, to) = (i..i + 3 * count, j..j + 3 * count);
         let (xi, xj) = (&given.x[from.clone()], &given.x[to.clone()]);
         let mut f = Forces::<L, FIRST, SECOND, CHAIN>::new(f, i, j, first, count);
@@ -164,13 +168,13 @@ impl Springs {
                 }
             };
             let d = L::load_vectors(&gather(given.x));
-            let (k, r) = (L::load(&fill(&self.stiffness)), L::load(&fill(given.rest)));
+            let (k, r) = (L::load(&fill(given.stiffness)), L::load(&fill(given.rest)));
             let (pull, inverse2) = law(d, k, r, &mut energy);
             let mut force = [0.0; 3 * WIDE];
             L::store_vectors(L::scale(d, pull), &mut force);
             scatter(f, &force);
             if self.damped {
-                let (dv, c) = (L::load_vectors(&gather(given.v)), L::load(&fill(&self.damping)));
+                let (dv, c) = (L::load_vectors(&gather(given.v)), L::load(&fill(given.damping)));
                 L::store_vectors(self.brake(d, dv, c, inverse2), &mut force);
                 scatter(g, &force);
             }

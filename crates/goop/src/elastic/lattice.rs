@@ -66,6 +66,20 @@ impl Gather {
     }
 }
 
+/// Bend and twist elements, and for each the strain of the outermost fibre per metre of |d| (1/m).
+#[derive(Default)]
+struct Bends {
+    stencils: Vec<Stencil>,
+    fibres: Vec<f64>,
+}
+
+impl Bends {
+    fn push(&mut self, stencil: Stencil, fibre: f64) {
+        self.stencils.push(stencil);
+        self.fibres.push(fibre);
+    }
+}
+
 fn stencil(nodes: &[u32], weights: &[f64], stiffness: f64, damping: f64, rest: &[DVec3]) -> Stencil {
     let mut out = Stencil {
         nodes: [nodes[nodes.len() - 1]; 4],
@@ -85,6 +99,12 @@ fn stencil(nodes: &[u32], weights: &[f64], stiffness: f64, damping: f64, rest: &
     // A flat rest shape is flat to rounding: keep it exactly so, or noise would choose a side.
     out.rest = if d.length() > 1e-9 * scale { d.length() } else { 0.0 };
     out
+}
+
+/// Half of what a line through three nodes spans (m).
+fn spacing(nodes: [u32; 3], rest: &[DVec3]) -> f64 {
+    let [a, b, c] = nodes.map(|i| rest[i as usize]);
+    0.5 * ((b - a).length() + (c - b).length())
 }
 
 /// Second difference on a line of unequal spacing; `length` is what the node owns across.
@@ -107,7 +127,7 @@ fn from_card(shape: &Shape, material: &MaterialField) -> Springs {
             damping_only(material, nodes, size)
         }
     };
-    let (mut gather, mut stencils, mut limits) = (Gather::default(), Vec::new(), Vec::new());
+    let (mut gather, mut bends, mut limits) = (Gather::default(), Bends::default(), Vec::new());
     match (&shape.layout, shape.dimension) {
         (Layout::Grid(grid), Dimension::Curve) => {
             let (area, inertia) = (PI * material.card.radius.powi(2), PI * material.card.radius.powi(4) / 4.0);
@@ -117,23 +137,24 @@ fn from_card(shape: &Shape, material: &MaterialField) -> Springs {
                 gather.add(nodes[0], nodes[1], k, time(&nodes) * k);
             }
             for nodes in grid.lines(0) {
-                stencils.push(bend(nodes, material.young.at(nodes[1] as usize) * inertia, time(&nodes), rest));
+                let modulus = material.young.at(nodes[1] as usize) * inertia;
+                bends.push(bend(nodes, modulus, time(&nodes), rest), material.card.radius / spacing(nodes, rest));
             }
             limits.push("a curve of springs has no stiffness against twist".to_owned());
         }
         (Layout::Grid(grid), Dimension::Surface) => {
             let mut shortest = 1.0f64;
             for cell in grid.cells() {
-                shortest = shortest.min(surface_cell(&cell, material, &time, rest, &mut gather, &mut stencils));
+                shortest = shortest.min(surface_cell(&cell, material, &time, rest, &mut gather, &mut bends));
             }
             let areas = shape.node_measures();
             for axis in 0..2 {
                 for nodes in grid.lines(axis) {
-                    let [a, b, c] = nodes.map(|i| rest[i as usize]);
-                    let here = nodes[1] as usize;
-                    let width = areas[here] / (0.5 * ((b - a).length() + (c - b).length()));
-                    let plate = material.young.at(here) * material.thickness.at(here).powi(3) / 12.0;
-                    stencils.push(bend(nodes, plate * width, time(&nodes), rest));
+                    let (here, along) = (nodes[1] as usize, spacing(nodes, rest));
+                    let thickness = material.thickness.at(here);
+                    let plate = material.young.at(here) * thickness.powi(3) / 12.0;
+                    let bend = bend(nodes, plate * (areas[here] / along), time(&nodes), rest);
+                    bends.push(bend, 0.5 * thickness / along);
                 }
             }
             limits.push(poisson_limit("sheet", "1/3", material.card.poisson));
@@ -179,7 +200,7 @@ fn from_card(shape: &Shape, material: &MaterialField) -> Springs {
             ));
         }
         (Layout::Mesh, _) => {
-            mesh(shape, material, &time, &mut gather, &mut stencils);
+            mesh(shape, material, &time, &mut gather, &mut bends);
             limits.push(poisson_limit("sheet", "about 1/3", material.card.poisson));
             limits.push(
                 "the stiffness of a triangle mesh of springs depends a little on how it is triangulated".to_owned(),
@@ -187,7 +208,11 @@ fn from_card(shape: &Shape, material: &MaterialField) -> Springs {
         }
     }
     limits.retain(|l| !l.is_empty());
-    Springs::new(rest.len(), gather.pairs(rest), stencils, false, limits)
+    Springs::new(rest.len(), gather.pairs(rest), bends.stencils, false, limits).yielding(
+        material.card,
+        shape.grid(),
+        bends.fibres,
+    )
 }
 
 /// Damping where the card has none but a region does.
@@ -211,7 +236,7 @@ fn surface_cell(
     time: &dyn Fn(&[u32]) -> f64,
     rest: &[DVec3],
     gather: &mut Gather,
-    stencils: &mut Vec<Stencil>,
+    bends: &mut Bends,
 ) -> f64 {
     let n = [cell[0], cell[1], cell[2], cell[3]];
     let length = |a: u32, b: u32| (rest[b as usize] - rest[a as usize]).length();
@@ -249,7 +274,8 @@ fn surface_cell(
     }
     let plate = material.young.mean(&n) * material.thickness.mean(&n).powi(3) / 12.0;
     let twist = 2.0 * plate / (h1 * h2);
-    stencils.push(stencil(&n, &[1.0, -1.0, -1.0, 1.0], twist, damp * twist, rest));
+    let fibre = 0.5 * material.thickness.mean(&n) / (h1 * h2);
+    bends.push(stencil(&n, &[1.0, -1.0, -1.0, 1.0], twist, damp * twist, rest), fibre);
     s
 }
 
@@ -305,13 +331,7 @@ fn triangle(n: [u32; 3], stiff: f64, damp: f64, rest: &[DVec3], gather: &mut Gat
 
 /// Edges of triangles, and a bend stencil across every inner edge whose vector is
 /// the discrete Laplacian there: D·3/(A₀+A₁) |Σ c x|².
-fn mesh(
-    shape: &Shape,
-    material: &MaterialField,
-    time: &dyn Fn(&[u32]) -> f64,
-    gather: &mut Gather,
-    stencils: &mut Vec<Stencil>,
-) {
+fn mesh(shape: &Shape, material: &MaterialField, time: &dyn Fn(&[u32]) -> f64, gather: &mut Gather, bends: &mut Bends) {
     let rest = &shape.rest_positions;
     let mut opposite: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     for &n in &shape.triangles {
@@ -334,9 +354,11 @@ fn mesh(
         if p == q || area <= 0.0 || weights.iter().any(|w| !w.is_finite()) {
             continue;
         }
-        let plate = material.young.mean(&nodes) * material.thickness.mean(&nodes).powi(3) / 12.0;
+        let thickness = material.thickness.mean(&nodes);
+        let plate = material.young.mean(&nodes) * thickness.powi(3) / 12.0;
         let stiffness = 3.0 * plate / area;
-        stencils.push(stencil(&nodes, &weights, stiffness, time(&nodes) * stiffness, rest));
+        let fibre = 0.5 * thickness * 3f64.sqrt() / area;
+        bends.push(stencil(&nodes, &weights, stiffness, time(&nodes) * stiffness, rest), fibre);
     }
 }
 
@@ -344,7 +366,8 @@ fn mesh(
 fn as_printed(shape: &Shape, material: &MaterialField, raw: &Raw) -> Springs {
     let rest = &shape.rest_positions;
     let mut pairs = Vec::new();
-    let mut stencils = Vec::new();
+    let mut bends = Bends::default();
+    let half = if shape.dimension == Dimension::Curve { material.card.radius } else { 0.5 * material.card.thickness };
     let length = |a: u32, b: u32| (rest[b as usize] - rest[a as usize]).length();
     let pair = |nodes: [u32; 2], stiffness: f64, rest: f64| Pair { nodes, stiffness, damping: raw.d, rest };
     let spread = |nodes: [u32; 2]| if raw.k > 0.0 { material.raw_k.mean(&nodes) / raw.k } else { 1.0 };
@@ -355,7 +378,10 @@ fn as_printed(shape: &Shape, material: &MaterialField, raw: &Raw) -> Springs {
                 pairs.push(pair(n, material.raw_k.mean(&n), given.unwrap_or_else(|| length(n[0], n[1]))));
             }
             if raw.bend > 0.0 {
-                stencils.extend(grid.lines(axis).map(|n| stencil(&n, &[1.0, -2.0, 1.0], raw.bend, 0.0, rest)));
+                for n in grid.lines(axis) {
+                    let fibre = half / spacing(n, rest).powi(2);
+                    bends.push(stencil(&n, &[1.0, -2.0, 1.0], raw.bend, 0.0, rest), fibre);
+                }
             }
         }
         if raw.shear > 0.0 && grid.axes() > 1 {
@@ -388,5 +414,5 @@ fn as_printed(shape: &Shape, material: &MaterialField, raw: &Raw) -> Springs {
         }
     }
     let limits = vec!["raw constants belong to this grid: another node count makes another body".to_owned()];
-    Springs::new(rest.len(), pairs, stencils, true, limits)
+    Springs::new(rest.len(), pairs, bends.stencils, true, limits).yielding(material.card, shape.grid(), bends.fibres)
 }

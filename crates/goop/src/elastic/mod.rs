@@ -2,18 +2,42 @@
 //!
 //! An elasticity knows positions and nothing else: not masses, not how time
 //! advances, not what the unknowns are. What it must remember between steps (rest
-//! lengths, later plastic flow and broken links) is its `memory`, kept by the state.
+//! lengths that flow, edges that are broken) is its `memory`, kept by the state.
 
 mod assembly;
 mod bends;
+mod card;
+mod curvature;
+mod curve_bend;
+mod curve_stretch;
+mod curve_twist;
+mod element;
 pub mod finite;
 mod four;
+mod hinge;
 mod irregular;
+mod jet;
 pub mod lattice;
+pub mod linear;
+pub mod metric;
+mod primal;
+mod published;
+mod quadratic;
 mod runs;
+mod solid_metric;
+pub mod spline;
+mod spline_rows;
 pub mod springs;
+mod surface_curvature;
+mod surface_metric;
+mod triangle_bend;
+mod triangle_metric;
+mod yielding;
 
 pub use finite::Finite;
+pub use linear::Linear;
+pub use metric::Metric;
+pub use spline::Spline;
 pub use springs::Springs;
 
 use crate::solve::BlockMatrix;
@@ -54,6 +78,13 @@ pub struct Flow {
 pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// What it has to remember, at the start.
     fn memory(&self) -> Vec<f64>;
+
+    /// What it has to remember when it takes over from another material of the same
+    /// kind: what was remembered, as far as it fits.
+    fn carry_over(&self, old: &[f64]) -> Vec<f64> {
+        let fresh = self.memory();
+        if old.len() == fresh.len() { old.to_vec() } else { fresh }
+    }
 
     /// Whether it has any damping.
     fn damped(&self) -> bool;
@@ -112,6 +143,22 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// The part of the memory that says which grid edges hold, 1, or are broken, 0: one
     /// for each edge of `Grid::edges`, axis after axis. Empty where nothing can break.
     fn edges<'a>(&self, _memory: &'a [f64]) -> &'a [f64] {
+        &[]
+    }
+
+    /// The energy as a quadratic one of the displacement in a rigid frame, where it is
+    /// made that way; others are linearised at rest. `rim_held`: the whole boundary is pinned.
+    fn linear(&self, _memory: &[f64], _rim_held: bool) -> Option<Linear> {
+        None
+    }
+
+    /// The spline energy, if it is one.
+    fn spline(&self) -> Option<&Spline> {
+        None
+    }
+
+    /// Pairs of nodes between which springs run, for pictures; none where there are no springs.
+    fn links(&self) -> &[[u32; 2]] {
         &[]
     }
 }

@@ -19,7 +19,8 @@
 use super::assembly::{At, Positions};
 use super::four::Out;
 use super::runs::Runs;
-use super::{Deformation, Elasticity, Weights};
+use super::yielding::Yielding;
+use super::{Deformation, Elasticity, Flow, Weights};
 use crate::parallel::{Chunks, Disjoint};
 use crate::solve::BlockMatrix;
 use glam::DVec3;
@@ -83,7 +84,7 @@ pub struct Springs {
     pub(super) damping: Vec<f64>,
     pub(super) runs: Runs,
     pub(super) stencils: Vec<Stencil>,
-    rests: Vec<f64>,
+    pub(super) rests: Vec<f64>,
     pub(super) inside: Vec<Range<usize>>,
     /// Per chunk: elements that touch it but do not lie in it (pairs), or that touch it (stencils).
     pub(super) crossing: Vec<Vec<u32>>,
@@ -92,7 +93,8 @@ pub struct Springs {
     /// The damper as printed: -δ (v_i - v_j).
     pub(super) as_printed: bool,
     pub(super) damped: bool,
-    limits: Vec<String>,
+    pub(super) yielding: Option<Yielding>,
+    pub(super) limits: Vec<String>,
 }
 
 impl Springs {
@@ -142,8 +144,13 @@ impl Springs {
             touching,
             positions: OnceLock::new(),
             as_printed,
+            yielding: None,
             limits,
         }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
     }
 
     /// The pairs, as built (rest lengths may have moved since: see the memory).
@@ -181,7 +188,18 @@ impl Springs {
 
 impl Elasticity for Springs {
     fn memory(&self) -> Vec<f64> {
-        self.rests.clone()
+        self.memory_of(&self.rests, None)
+    }
+
+    fn carry_over(&self, old: &[f64]) -> Vec<f64> {
+        let (n, fresh) = (self.rests.len(), self.memory());
+        match old.len() {
+            // Without springs that may break there are only rest lengths.
+            len if len == n => self.memory_of(old, None),
+            len if len == fresh.len() => self.memory_of(&old[..n], Some(self.edges_of(old))),
+            len if len > 3 * n && !self.breakable() => self.memory_of(&old[..n], None),
+            _ => fresh,
+        }
     }
 
     fn damped(&self) -> bool {
@@ -225,7 +243,7 @@ impl Elasticity for Springs {
         matrix: &mut BlockMatrix,
     ) {
         let positions = self.positions.get_or_init(|| Positions::new(self, matrix));
-        let at = At { memory, x, tension_at, weights, exact };
+        let at = At { constants: self.constants(memory), x, tension_at, weights, exact };
         let rows = matrix.rows_mut();
         self.chunks.each(|c, range| {
             // SAFETY: every chunk is taken once.
@@ -236,7 +254,8 @@ impl Elasticity for Springs {
 
     fn deformation(&self, memory: &[f64], x: &[DVec3]) -> Deformation {
         let mut out = Deformation::default();
-        for (s, &[i, j]) in self.ends.iter().enumerate() {
+        let left = self.constants(memory).stiffness;
+        for (s, &[i, j]) in self.ends.iter().enumerate().filter(|(s, _)| left[*s] != 0.0) {
             let change = ((x[j as usize] - x[i as usize]).length() - memory[s]).abs();
             out.total += change;
             if memory[s] > 0.0 {
@@ -249,8 +268,9 @@ impl Elasticity for Springs {
 
     fn stretch(&self, memory: &[f64], x: &[DVec3], out: &mut [f32]) {
         out.fill(0.0);
+        let left = self.constants(memory).stiffness;
         for (s, &[i, j]) in self.ends.iter().enumerate() {
-            if memory[s] > 0.0 {
+            if memory[s] > 0.0 && left[s] != 0.0 {
                 let change = ((x[j as usize] - x[i as usize]).length() / memory[s] - 1.0) as f32;
                 for i in [i as usize, j as usize] {
                     if change.abs() > out[i].abs() {
@@ -267,5 +287,21 @@ impl Elasticity for Springs {
 
     fn elements(&self) -> usize {
         self.ends.len() + self.stencils.len()
+    }
+
+    fn links(&self) -> &[[u32; 2]] {
+        &self.ends
+    }
+
+    fn inelastic(&self) -> bool {
+        self.yielding.is_some()
+    }
+
+    fn flow(&self, memory: &mut [f64], x: &[DVec3], dt: f64) -> Flow {
+        self.flow_and_break(memory, x, dt)
+    }
+
+    fn edges<'a>(&self, memory: &'a [f64]) -> &'a [f64] {
+        self.edges_of(memory)
     }
 }

@@ -190,7 +190,7 @@ pub fn close(body: &Body, before: &BodyState, state: &mut BodyState, scratch: &S
 }
 
 /// The node that moved furthest, and the first that is not finite.
-fn find_extremes(body: &Body, before: &BodyState, state: &BodyState, outcome: &mut Outcome) {
+pub(crate) fn find_extremes(body: &Body, before: &BodyState, state: &BodyState, outcome: &mut Outcome) {
     let (x0, x1, v1) = (&before.positions, &state.positions, &state.velocities);
     let found = Chunks::new(body.len()).fold(
         (0.0, 0, None),

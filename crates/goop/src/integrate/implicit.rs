@@ -33,7 +33,7 @@ use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity,
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
-use crate::solve::{Method, Settings};
+use crate::solve::Settings;
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -138,7 +138,7 @@ fn solve_velocity(
             let mut memory = before.direct_left.max(state.direct_left);
             let Scratch { solver, free, right, delta, .. } = scratch;
             let mut report = solver.solve(&body.solver, &matrix, free, right, delta, &mut memory);
-            if report.converged && body.solver.method != Method::ConjugateGradients {
+            if report.converged && !body.solver.method.only_iterates() {
                 // A stiff body's right side is large beside its momenta, and a residual small
                 // beside it can still hold the body back: measure it by the momenta too.
                 let fair = body.solver.tolerance * momentum_scale(model, body, h, v, delta) / outcome.newton_residual;

@@ -13,13 +13,16 @@ mod curve;
 mod grid;
 mod measure;
 mod mesh;
+mod saved;
 mod select;
 mod solid;
 mod surface;
 pub mod tetra;
+mod unwelded;
 
 pub use grid::Grid;
 pub use tetra::Tetrahedra;
+pub use unwelded::Unwelded;
 
 use glam::DVec3;
 use std::collections::BTreeMap;
@@ -172,6 +175,12 @@ pub enum ShapeError {
     Collapsed {
         /// Kind of shape.
         what: &'static str,
+    },
+    /// A grid and positions that do not belong together.
+    #[error("the grid does not fit: {what}; save the shape again")]
+    Grid {
+        /// What is wrong.
+        what: String,
     },
     /// A mesh of nothing.
     #[error("the mesh has no triangle with three different corners: give it at least one face")]

@@ -74,7 +74,7 @@ fn solid(nodes: [usize; 3], place: impl Fn(DVec3) -> DVec3) -> Shape {
 }
 
 /// Triangles of the six sides, facing outwards.
-fn boundary(grid: &Grid) -> Vec<[u32; 3]> {
+pub(super) fn boundary(grid: &Grid) -> Vec<[u32; 3]> {
     let mut triangles = Vec::new();
     for axis in 0..3 {
         let [b, c] = [(axis + 1) % 3, (axis + 2) % 3];

@@ -11,6 +11,7 @@
 //! with φ = 2πu right-handed about y. Triangles face outwards; those of the
 //! rectangle and the disc face +y, those of a patch face x_u × x_v.
 
+use super::saved::cell_triangles;
 use super::{Dimension, Grid, Layout, Shape, ShapeError, check_nodes, check_point, check_size, coordinate};
 use glam::DVec3;
 use std::collections::BTreeMap;
@@ -157,22 +158,13 @@ fn surface(plan: Plan, place: impl Fn(f64, f64) -> DVec3) -> Shape {
         node.push(node[first]);
     }
     let grid = Grid { counts: [nu, nv, 1], periodic: [periodic[0], periodic[1], false], node };
-    let mut triangles = Vec::with_capacity(2 * nu * nv);
-    for cell in grid.cells() {
-        for [a, b, c] in [[0, 1, 3], [0, 3, 2]] {
-            let [a, b, c] = if down { [a, c, b] } else { [a, b, c] }.map(|corner: usize| cell[corner]);
-            if a != b && b != c && c != a {
-                triangles.push([a, b, c]);
-            }
-        }
-    }
     Shape {
         dimension: Dimension::Surface,
-        layout: Layout::Grid(grid),
         rest_positions,
         material_coordinates,
         segments: Vec::new(),
-        triangles,
+        triangles: cell_triangles(&grid, down),
+        layout: Layout::Grid(grid),
         closed: (0..2).all(|axis| periodic[axis] || collapsed[axis] == [true; 2]),
         groups: BTreeMap::new(),
     }

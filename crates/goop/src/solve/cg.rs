@@ -1,4 +1,4 @@
-//! Conjugate gradients with the inverse 3×3 diagonal blocks as preconditioner.
+//! Conjugate gradients on 3×3 blocks, with the inverse diagonal blocks as preconditioner or none.
 //!
 //! ```text
 //! q = A p      α = r·z / p·q      x += α p      r -= α q      z = D⁻¹ r
@@ -6,7 +6,7 @@
 //! ```
 //! Three passes over the vectors an iteration; z takes the place of q. Stops when |r| ≤ tolerance · |b|.
 
-use super::{BlockMatrix, Report, Settings};
+use super::{BlockMatrix, Preconditioner, Refusal, Report, Settings};
 use crate::parallel::Disjoint;
 use glam::{DMat3, DVec3};
 
@@ -36,6 +36,7 @@ impl Scratch {
         self.direction.resize(n, DVec3::ZERO);
         self.image.resize(n, DVec3::ZERO);
         let chunks = matrix.chunks();
+        let plain = settings.preconditioner == Preconditioner::None;
         let (inverse, residual) = (Disjoint::new(&mut self.inverse), Disjoint::new(&mut self.residual));
         let direction = Disjoint::new(&mut self.direction);
         let [mut rz, norm2] = chunks.sum(|_, range| {
@@ -45,7 +46,11 @@ impl Scratch {
             };
             let mut sums = [0.0; 2];
             for (k, i) in range.enumerate() {
-                inverse[k] = if free[i] { matrix.diagonal(i).inverse() } else { DMat3::ZERO };
+                inverse[k] = match (free[i], plain) {
+                    (true, false) => matrix.diagonal(i).inverse(),
+                    (true, true) => DMat3::IDENTITY,
+                    (false, _) => DMat3::ZERO,
+                };
                 r[k] = if free[i] { b[i] } else { DVec3::ZERO };
                 p[k] = inverse[k] * r[k];
                 sums[0] += r[k].dot(p[k]);
@@ -58,6 +63,7 @@ impl Scratch {
         while !report.converged && report.iterations < settings.max_iterations {
             let pq = matrix.product(free, &self.direction, &mut self.image);
             if pq <= 0.0 || !pq.is_finite() {
+                report.refused = (pq < 0.0).then_some(Refusal::NotPositiveDefinite);
                 break;
             }
             report.iterations += 1;

@@ -1,27 +1,79 @@
-//! Linear solvers behind one interface.
+//! Linear solvers behind one interface, chosen by name or by size.
 //!
-//! All solve `A δ = r` on the free nodes of a symmetric positive definite block
-//! matrix, held nodes having δ = 0. Preconditioned conjugate gradients come first;
-//! a sparse Cholesky factor is taken when the iteration reaches its cap.
+//! All solve `A x = b` with a symmetric positive definite matrix. Two users:
+//!
+//! - the implicit steps of nodes: a matrix of 3×3 blocks, new every step ([`Solver`]), held nodes
+//!   having x = 0. Left to itself it iterates, and takes a factor when the iteration reaches its cap.
+//! - formulations with constant scalar matrices: a matrix factored once and solved with every
+//!   step ([`solver`]). Left to itself it takes a factor, and iterates where a factor no longer pays.
+//!
+//! ```text
+//! conjugate-gradients   cg.rs (blocks), sparse_cg.rs     short memory; time grows with √condition
+//! cholesky              sparse.rs (faer)                  least fill; any condition
+//! profile               profile.rs                        as in [TW]: rows from their first entry on
+//! sor                   sor.rs                            as in [TW]: least code, most sweeps
+//! ```
+//! Everything here adds in one order whatever the number of threads, and allocates at the first
+//! solve only.
 
 pub mod block;
 pub mod cg;
-pub mod cholesky;
+pub mod condition;
+pub mod constant;
+pub mod order;
+pub mod profile;
+mod refinement;
+pub mod scalar;
+pub mod sor;
+pub mod sparse;
+pub mod sparse_cg;
 
 pub use block::BlockMatrix;
+pub use condition::{condition, condition_of_blocks};
+pub use profile::ProfileCholesky;
+pub use scalar::Scalar;
+pub use sor::Sor;
+pub use sparse::{SparseCholesky, SparseMatrix};
+pub use sparse_cg::ConjugateGradients;
 
 use glam::DVec3;
 
 /// Which solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Conjugate gradients, then Cholesky when the cap is reached.
+    /// For nodes conjugate gradients, then Cholesky when the cap is reached; for constant
+    /// matrices Cholesky as far as it pays, then conjugate gradients.
     #[default]
     Auto,
     /// Conjugate gradients only.
     ConjugateGradients,
-    /// Cholesky always.
+    /// Sparse Cholesky always.
     Cholesky,
+    /// Cholesky in profile storage always.
+    Profile,
+    /// Successive over-relaxation only.
+    Sor,
+}
+
+impl Method {
+    /// No factor stands behind an iteration that fails.
+    pub fn only_iterates(self) -> bool {
+        matches!(self, Method::ConjugateGradients | Method::Sor)
+    }
+}
+
+/// What makes conjugate gradients converge sooner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preconditioner {
+    /// The inverse of the diagonal; of its 3×3 blocks where the matrix has blocks.
+    #[default]
+    Jacobi,
+    /// Nothing.
+    None,
+    /// An incomplete Cholesky factor with the pattern of the matrix, IC(0).
+    IncompleteCholesky,
+    /// A symmetric sweep of over-relaxation.
+    Ssor,
 }
 
 /// How hard to try.
@@ -30,29 +82,59 @@ pub struct Settings {
     /// Which solver.
     pub method: Method,
     /// Residual relative to the right side. 1e-6 leaves errors far below those of
-    /// the time step and still lets the iteration stop early.
+    /// the time step and still lets the iteration stop early. Where it is infinite, direct
+    /// solvers substitute and do not look at the residual.
     pub tolerance: f64,
-    /// Iterations before the direct solver takes over.
+    /// Iterations (sweeps of SOR) before giving up, or before the direct solver takes over.
     pub max_iterations: usize,
+    /// Of conjugate gradients.
+    pub preconditioner: Preconditioner,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { method: Method::Auto, tolerance: 1e-6, max_iterations: 200 }
+        Self { method: Method::Auto, tolerance: 1e-6, max_iterations: 200, preconditioner: Preconditioner::Jacobi }
     }
 }
+
+/// Why a matrix was not solved at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It has a direction in which x·Ax is not above zero.
+    NotPositiveDefinite,
+    /// Its factor would have more than [`LARGEST_FACTOR`] entries.
+    TooLarge,
+}
+
+impl Refusal {
+    /// What is wrong, and how to mend it.
+    pub fn explain(self) -> (&'static str, &'static str) {
+        match self {
+            Refusal::NotPositiveDefinite => ("its matrix is not positive definite", "use a smaller step.dt"),
+            Refusal::TooLarge => (
+                "the factor of its matrix would take more than 4 GiB",
+                "use solver.linear = \"conjugate-gradients\" with more solver.max-iterations, or fewer nodes",
+            ),
+        }
+    }
+}
+
+/// No factor may have more entries than this (4 GiB of them).
+pub const LARGEST_FACTOR: usize = 1 << 29;
 
 /// What a solve did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Conjugate-gradient iterations.
+    /// Iterations of conjugate gradients or sweeps of SOR, over all right sides.
     pub iterations: usize,
-    /// Residual relative to the right side, as measured at the end.
+    /// Residual relative to the right side, as measured at the end; the largest of several.
     pub residual: f64,
-    /// The direct solver was used.
+    /// A direct solver was used.
     pub direct: bool,
     /// The residual is within the tolerance.
     pub converged: bool,
+    /// Why there is no solution.
+    pub refused: Option<Refusal>,
 }
 
 impl Report {
@@ -64,19 +146,78 @@ impl Report {
             residual: earlier.residual.max(self.residual),
             direct: earlier.direct || self.direct,
             converged: earlier.converged && self.converged,
+            refused: earlier.refused.or(self.refused),
         }
     }
+
+    fn refused(refusal: Refusal) -> Report {
+        Report { refused: Some(refusal), residual: 1.0, ..Report::default() }
+    }
+}
+
+/// A solver of scalar matrices: prepared once for a matrix, then used for many right sides.
+pub trait LinearSolver: std::fmt::Debug + Send + Sync {
+    /// Takes over tolerance, cap and preconditioner. A new preconditioner counts from the next
+    /// [`factorise`](Self::factorise) on.
+    fn tune(&mut self, settings: &Settings);
+
+    /// Prepares for these values; false if the matrix is found not to be positive definite or
+    /// its factor too large. The structure is looked at the first time, and when it has changed.
+    fn factorise(&mut self, matrix: &SparseMatrix) -> bool;
+
+    /// Replaces so many right sides, one after the other in `right`, by their solutions. The
+    /// matrix is the one last prepared for; if that failed, `right` is left alone.
+    fn solve(&mut self, matrix: &SparseMatrix, right: &mut [f64], columns: usize) -> Report;
+
+    /// Memory held beside the matrix (bytes).
+    fn bytes(&self) -> usize;
+}
+
+/// Unknowns up to which a factor, made once, pays, for bodies of one, two and three dimensions.
+///
+/// Back-substitution stays ahead of the iteration at every size measured (`benches/solvers.rs
+/// --crossover`): of a plate of 512² nodes by more than a hundred times, of a solid of 40³ by eight.
+/// What ends it is memory, and the time to make the factor: at these sizes it takes about a
+/// gigabyte, and for the solid as long as ten solves by iteration. Measured are plates up to 262 144
+/// unknowns (0.34 GB) and solids up to 64 000 (1.1 GB); surfaces are carried on from there as n log n.
+/// The few entries a row of a curve's factor are never worth avoiding.
+pub const DIRECT_UP_TO: [usize; 3] = [10_000_000, 600_000, 60_000];
+
+/// The solver that settings ask for, for a constant matrix of so many unknowns from a body of so
+/// many dimensions (1 to 3). Left to itself it is a sparse Cholesky factor up to [`DIRECT_UP_TO`], and
+/// conjugate gradients beyond, with an incomplete factor in the place of the diagonal.
+pub fn solver(settings: &Settings, size: usize, dimensions: usize) -> Box<dyn LinearSolver> {
+    let mut settings = *settings;
+    if settings.method == Method::Auto {
+        let direct = size <= DIRECT_UP_TO[dimensions.clamp(1, 3) - 1];
+        settings.method = if direct { Method::Cholesky } else { Method::ConjugateGradients };
+        if settings.preconditioner == Preconditioner::Jacobi {
+            settings.preconditioner = Preconditioner::IncompleteCholesky;
+        }
+    }
+    let mut solver: Box<dyn LinearSolver> = match settings.method {
+        Method::Auto | Method::Cholesky => Box::new(SparseCholesky::default()),
+        Method::Profile => Box::new(ProfileCholesky::default()),
+        Method::ConjugateGradients => Box::new(ConjugateGradients::default()),
+        Method::Sor => Box::new(Sor::default()),
+    };
+    solver.tune(&settings);
+    solver
 }
 
 /// After conjugate gradients have failed, this many solves go straight to the
 /// direct solver before the iteration is tried again.
 const DIRECT_FOR: u32 = 60;
 
-/// Scratch of the solvers of one body.
+/// Scratch of the solvers of one body of nodes.
 #[derive(Debug, Default)]
 pub struct Solver {
     cg: cg::Scratch,
-    cholesky: Option<cholesky::Factor>,
+    scalar: Option<Scalar>,
+    sparse_cg: ConjugateGradients,
+    cholesky: SparseCholesky,
+    profile: ProfileCholesky,
+    sor: Sor,
 }
 
 impl Solver {
@@ -91,27 +232,46 @@ impl Solver {
         direct_left: &mut u32,
     ) -> Report {
         delta.fill(DVec3::ZERO);
-        let iterate = match settings.method {
-            Method::ConjugateGradients => true,
-            Method::Cholesky => false,
-            Method::Auto => *direct_left == 0,
-        };
-        let mut report = Report::default();
-        if iterate {
-            report = self.cg.solve(settings, matrix, free, right, delta);
-            if report.converged || settings.method == Method::ConjugateGradients {
-                return report;
-            }
-            *direct_left = DIRECT_FOR;
-        } else if settings.method == Method::Auto {
+        if settings.method == Method::Auto && *direct_left > 0 {
             *direct_left -= 1;
+            return self.by(Method::Cholesky, settings, matrix, free, right, delta);
         }
-        let factor = self.cholesky.get_or_insert_with(|| cholesky::Factor::new(matrix));
-        if factor.factorise(matrix, free) {
-            let iterations = report.iterations;
-            report = factor.solve(settings, matrix, free, right, delta);
-            report.iterations = iterations;
+        let report = self.by(settings.method, settings, matrix, free, right, delta);
+        if report.converged || settings.method != Method::Auto {
+            return report;
         }
-        report
+        *direct_left = DIRECT_FOR;
+        let direct = self.by(Method::Cholesky, settings, matrix, free, right, delta);
+        Report { iterations: report.iterations, ..direct }
+    }
+
+    /// Solves with one method; Auto is its iteration.
+    fn by(
+        &mut self,
+        method: Method,
+        settings: &Settings,
+        matrix: &BlockMatrix,
+        free: &[bool],
+        right: &[DVec3],
+        delta: &mut [DVec3],
+    ) -> Report {
+        // Rounding is the limit of a factor made anew every step, not the tolerance.
+        (self.cholesky.polish, self.profile.polish) = (true, true);
+        let solver: &mut dyn LinearSolver = match (method, settings.preconditioner) {
+            (Method::Auto | Method::ConjugateGradients, Preconditioner::Jacobi | Preconditioner::None) => {
+                return self.cg.solve(settings, matrix, free, right, delta);
+            }
+            (Method::Auto | Method::ConjugateGradients, _) => &mut self.sparse_cg,
+            (Method::Cholesky, _) => &mut self.cholesky,
+            (Method::Profile, _) => &mut self.profile,
+            (Method::Sor, _) => &mut self.sor,
+        };
+        let scalar = self.scalar.get_or_insert_with(|| Scalar::new(matrix));
+        scalar.fill(matrix, free);
+        solver.tune(settings);
+        if !solver.factorise(&scalar.matrix) {
+            return Report { direct: !method.only_iterates(), ..solver.solve(&scalar.matrix, &mut [], 0) };
+        }
+        scalar.solve(solver, free, right, delta)
     }
 }

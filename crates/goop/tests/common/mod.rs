@@ -134,3 +134,113 @@ pub fn distance(a: &World, b: &World) -> f64 {
 pub fn list(values: &[f64]) -> String {
     values.iter().map(|v| format!("{v:.2e}")).collect::<Vec<_>>().join(" ")
 }
+
+/// Eigenvalues of a symmetric matrix, ascending: to tridiagonal form by Householder's reflections, then
+/// counted by Sturm sequences.
+pub fn symmetric_eigenvalues(mut a: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = a.len();
+    let (mut diagonal, mut beside) = (vec![0.0; n], vec![0.0; n]);
+    for k in 0..n.saturating_sub(2) {
+        let norm = (k + 1..n).map(|i| a[i][k] * a[i][k]).sum::<f64>().sqrt();
+        if norm == 0.0 {
+            continue;
+        }
+        let alpha = -norm.copysign(a[k + 1][k]);
+        let mut u: Vec<f64> = (0..n).map(|i| if i > k { a[i][k] } else { 0.0 }).collect();
+        u[k + 1] -= alpha;
+        let uu: f64 = u.iter().map(|u| u * u).sum();
+        // A ← A - u wᵀ - w uᵀ
+        let p: Vec<f64> = (0..n).map(|i| 2.0 / uu * (k + 1..n).map(|j| a[i][j] * u[j]).sum::<f64>()).collect();
+        let up: f64 = (k + 1..n).map(|i| u[i] * p[i]).sum::<f64>() / uu;
+        let w: Vec<f64> = (0..n).map(|i| p[i] - up * u[i]).collect();
+        for i in k..n {
+            for j in k..n {
+                a[i][j] -= u[i] * w[j] + w[i] * u[j];
+            }
+        }
+    }
+    for i in 0..n {
+        diagonal[i] = a[i][i];
+        beside[i] = if i > 0 { a[i][i - 1] } else { 0.0 };
+    }
+    let bound = (0..n).map(|i| diagonal[i].abs() + 2.0 * beside[i].abs()).fold(0.0, f64::max) * 2.0 + 1e-300;
+    // How many eigenvalues are below x.
+    let below = |x: f64| {
+        let (mut count, mut q) = (0, 1.0f64);
+        for i in 0..n {
+            q = diagonal[i] - x - if i > 0 { beside[i] * beside[i] / q } else { 0.0 };
+            if q == 0.0 {
+                q = 1e-300;
+            }
+            count += usize::from(q < 0.0);
+        }
+        count
+    };
+    (0..n)
+        .map(|k| {
+            let (mut low, mut high) = (-bound, bound);
+            for _ in 0..90 {
+                let middle = 0.5 * (low + high);
+                if below(middle) > k { high = middle } else { low = middle }
+            }
+            0.5 * (low + high)
+        })
+        .collect()
+}
+
+/// Lowest angular frequencies (rad/s) of a body about a shape in which it is at rest, hard pins held: inverse
+/// iteration on a few vectors at once.
+pub fn frequencies(body: &Body, x: &[DVec3], count: usize) -> Vec<f64> {
+    let elastic = body.elastic.as_ref().unwrap();
+    let n = body.len();
+    let mut free = vec![true; n];
+    body.pins.iter().flat_map(|p| &p.nodes).for_each(|&i| free[i as usize] = false);
+    let mut matrix = elastic.structure();
+    let weights = goop::elastic::Weights { position: 1.0, velocity: 0.0 };
+    elastic.stiffness(&elastic.memory(), x, weights, true, &mut matrix);
+    let settings = goop::solve::Settings { method: goop::solve::Method::Cholesky, ..Default::default() };
+    let mut solver = goop::solve::Solver::default();
+    let wide = count + 4;
+    let dot = |a: &[DVec3], b: &[DVec3]| (0..n).map(|i| body.masses[i] * a[i].dot(b[i])).sum::<f64>();
+    let mut basis: Vec<Vec<DVec3>> = (0..wide)
+        .map(|k| {
+            let wave = |i: usize, c: f64| ((i as f64 + 1.3) * (1.7 + c + 0.9 * k as f64)).sin();
+            (0..n)
+                .map(|i| if free[i] { DVec3::new(wave(i, 0.1), wave(i, 0.5), wave(i, 1.3)) } else { DVec3::ZERO })
+                .collect()
+        })
+        .collect();
+    let mut values: Vec<f64> = Vec::new();
+    for _ in 0..40 {
+        for k in 0..wide {
+            let right: Vec<DVec3> = (0..n).map(|i| body.masses[i] * basis[k][i]).collect();
+            let mut out = vec![DVec3::ZERO; n];
+            let report = solver.solve(&settings, &matrix, &free, &right, &mut out, &mut 0);
+            assert!(report.residual < 1e-3, "{report:?}");
+            for _ in 0..2 {
+                for j in 0..k {
+                    let part = dot(&out, &basis[j]);
+                    (0..n).for_each(|i| out[i] -= part * basis[j][i]);
+                }
+            }
+            let norm = dot(&out, &out).sqrt();
+            out.iter_mut().for_each(|v| *v /= norm);
+            basis[k] = out;
+        }
+        let mut small = vec![vec![0.0; wide]; wide];
+        let mut image = vec![DVec3::ZERO; n];
+        for j in 0..wide {
+            matrix.product(&free, &basis[j], &mut image);
+            for i in 0..wide {
+                small[i][j] = (0..n).map(|a| basis[i][a].dot(image[a])).sum();
+            }
+        }
+        let found = symmetric_eigenvalues(small);
+        let done = values.len() == wide && (0..count).all(|k| (found[k] / values[k] - 1.0f64).abs() < 1e-9);
+        values = found;
+        if done {
+            break;
+        }
+    }
+    values[..count].iter().map(|v| v.sqrt()).collect()
+}

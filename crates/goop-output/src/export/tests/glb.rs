@@ -124,6 +124,58 @@ fn primitives_have_materials_textures_and_modes() {
     assert_eq!(glb.json["asset"]["extras"]["keyframes"], FRAMES);
 }
 
+/// Catches a file whose vertices can't be matched with those of the mesh it came from, and a
+/// seam that shows because each side has normals of its own.
+#[test]
+fn renumbered_vertices_say_which_they_are_and_share_the_normal_of_their_node() {
+    let folder = tempfile::tempdir().unwrap();
+    // Two triangles at an angle that share two nodes, every vertex twice, and one of nothing.
+    let rest = RestMesh {
+        name: "folded".into(),
+        positions: vec![
+            [5.0; 3],
+            [0.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [1.0, 0.0, 0.0],
+            [0.0; 3],
+            [0.0, 1.0, 0.0],
+            [0.0, 0.0, 1.0],
+        ],
+        triangles: vec![[1, 2, 3], [4, 5, 6]],
+        uvs: vec![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
+        triangle_uvs: vec![[0, 1, 2], [0, 2, 1]],
+        ..RestMesh::default()
+    };
+    let nodes = vec![0, 1, 2, 0, 1, 3, 2];
+    let at = [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]];
+    let body = CacheBody { rest, nodes: Some(nodes), node_count: 4 };
+    let mut cache = Cache::create(folder.path(), vec![body], 24.0, 0).unwrap();
+    let state = BodyFrame {
+        positions: at.to_vec(),
+        velocities: vec![[0.0; 3]; 4],
+        stretch: vec![0.0; 4],
+        ..BodyFrame::default()
+    };
+    cache.write(&Frame { bodies: vec![state], ..Frame::default() }).unwrap();
+    export(folder.path(), Format::Glb, folder.path().join("out")).unwrap();
+    let glb = Read::new(&read(&folder, "scene.glb"));
+    let attributes = &glb.json["meshes"][0]["primitives"][0]["attributes"];
+    assert_eq!(glb.floats(&attributes["_ORIGINAL_VERTEX"]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let normals = triples(&glb.floats(&attributes["NORMAL"]));
+    let half = 0.5f32.sqrt();
+    for (vertex, wanted) in [(1, [half, half, 0.0]), (2, [half, half, 0.0]), (3, [0.0, 1.0, 0.0]), (5, [1.0, 0.0, 0.0])]
+    {
+        near(&normals[vertex..vertex + 1], &[wanted], 1e-6);
+    }
+    assert_eq!((normals[1], normals[2]), (normals[4], normals[6]));
+    // The sheet of the other tests has a seam through two vertices.
+    let (folder, _) = exported(Format::Glb);
+    let glb = Read::new(&read(&folder, "scene.glb"));
+    let numbers = |mesh: usize| glb.json["meshes"][mesh]["primitives"][0]["attributes"].get("_ORIGINAL_VERTEX");
+    assert_eq!(glb.floats(numbers(0).unwrap()), [0.0, 1.0, 2.0, 3.0, 2.0, 1.0]);
+    assert!(numbers(1).is_none());
+}
+
 /// Catches a single frame that asks for an animation, which glTF has no room for.
 #[test]
 fn a_single_frame_is_a_plain_mesh() {

@@ -39,8 +39,19 @@ fn ply_frames_have_node_data_at_the_vertices() {
     let [x, y, z] = sheet(3)[2];
     // The third vertex is the fourth node.
     assert_eq!(vertex(2), [x, y, z, 3.0, -1.5, 3.0, 0.75 - 0.375, 0.0, 1.0]);
-    let faces = &bytes[at + 4 * 36..];
-    assert_eq!(faces, [3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
+    assert!(header.contains("comment material 0 red one\ncomment material 1 glass\n"));
+    let face =
+        "property list uchar int vertex_indices\nproperty list uchar float texcoord\nproperty int material_index\n";
+    assert!(header.ends_with(&format!("{face}end_header\n")));
+    let corners = |values: [f32; 6]| values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
+    let faces = [
+        vec![3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 6],
+        corners([0.0, 0.0, 1.0, 0.0, 0.0, 1.0]),
+        vec![1, 0, 0, 0, 3, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 6],
+        corners([2.0, 1.0, 3.0, 0.0, 3.0, 1.0]),
+        vec![0, 0, 0, 0],
+    ];
+    assert_eq!(bytes[at + 4 * 36..], faces.concat());
     let rope = read(&folder, "rope/rope.0000.ply");
     assert!(rope.ends_with(&[0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]));
 }
@@ -86,6 +97,8 @@ fn vtu_frames_have_cells_and_point_data() {
     assert_eq!(integers(&text, "connectivity"), [0, 1, 2, 2, 1, 3]);
     assert_eq!(integers(&text, "offsets"), [3, 6]);
     assert_eq!(array(&text, "types"), [5, 5]);
+    assert_eq!(array(&text, "material"), [1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(floats("corner_uv"), [0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 2.0, 1.0, 3.0, 0.0, 3.0, 1.0]);
     let rope = String::from_utf8(read(&folder, "rope/rope.0000.vtu")).unwrap();
     assert_eq!(integers(&rope, "offsets"), [2, 4]);
     assert_eq!(array(&rope, "types"), [3, 3]);

@@ -6,10 +6,13 @@ use json::accessor::{ComponentType, Type};
 use json::validation::Checked;
 use std::borrow::Cow;
 
+/// Most items of an accessor without a buffer view.
+const MOST_ZEROS: usize = 1_000_000;
+
 /// The description and the bytes.
-pub(super) struct Buffers<'a> {
-    pub(super) root: &'a json::Root,
-    pub(super) data: &'a [Cow<'a, [u8]>],
+pub(crate) struct Buffers<'a> {
+    pub(crate) root: &'a json::Root,
+    pub(crate) data: &'a [Cow<'a, [u8]>],
 }
 
 /// Items of one kind in a buffer.
@@ -41,21 +44,25 @@ impl Items<'_> {
 
 impl<'a> Buffers<'a> {
     /// Number of items declared; 0 for an accessor that is not there.
-    pub(super) fn count(&self, accessor: usize) -> usize {
+    pub(crate) fn count(&self, accessor: usize) -> usize {
         self.root.accessors.get(accessor).map_or(0, |accessor| usize::try_from(accessor.count.0).unwrap_or(usize::MAX))
     }
 
     /// Items of N components each.
-    pub(super) fn vectors<const N: usize>(&self, accessor: usize) -> Result<Vec<[f64; N]>, Fault> {
+    pub(crate) fn vectors<const N: usize>(&self, accessor: usize) -> Result<Vec<[f64; N]>, Fault> {
         let (json, kind) = self.accessor(accessor, N)?;
-        let Some(view) = json.buffer_view else {
-            return Err(broken(accessor, "has no buffer view"));
-        };
-        let start = json.byte_offset.unwrap_or_default().0;
-        let items =
-            Items { normalized: json.normalized, ..self.items(accessor, view.value(), start, json.count.0, kind, N)? };
         let vector = |items: &Items, i| std::array::from_fn(|c| items.component(i, c));
-        let mut all: Vec<[f64; N]> = (0..items.count).map(|i| vector(&items, i)).collect();
+        let mut all: Vec<[f64; N]> = match json.buffer_view {
+            Some(view) => {
+                let start = json.byte_offset.unwrap_or_default().0;
+                let items = self.items(accessor, view.value(), start, json.count.0, kind, N)?;
+                let items = Items { normalized: json.normalized, ..items };
+                (0..items.count).map(|i| vector(&items, i)).collect()
+            }
+            // Zeros, for a sparse accessor to fill in: no bytes bound their number.
+            None if self.count(accessor) <= MOST_ZEROS => vec![[0.0; N]; self.count(accessor)],
+            None => return Err(broken(accessor, "has too many items and no buffer view")),
+        };
         if let Some(sparse) = &json.sparse {
             let Checked::Valid(index_kind) = sparse.indices.component_type else {
                 return Err(broken(accessor, "has indices of an unknown type"));
@@ -76,7 +83,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// Indices of vertices.
-    pub(super) fn indices(&self, accessor: usize) -> Result<Vec<u32>, Fault> {
+    pub(crate) fn indices(&self, accessor: usize) -> Result<Vec<u32>, Fault> {
         let (_, kind) = self.accessor(accessor, 1)?;
         if !matches!(kind, ComponentType::U8 | ComponentType::U16 | ComponentType::U32) {
             return Err(broken(accessor, "has indices that are not whole numbers"));
@@ -93,6 +100,8 @@ impl<'a> Buffers<'a> {
             Checked::Valid(Type::Scalar) => 1,
             Checked::Valid(Type::Vec2) => 2,
             Checked::Valid(Type::Vec3) => 3,
+            Checked::Valid(Type::Vec4) => 4,
+            Checked::Valid(Type::Mat4) => 16,
             _ => 0,
         };
         match accessor.component_type {

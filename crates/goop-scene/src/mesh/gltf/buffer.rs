@@ -1,12 +1,13 @@
 //! Where the bytes of a glTF file come from.
 
+use super::super::beside::beside;
 use super::super::{Fault, MOST_BYTES, Place, fault, read_bytes};
 use gltf::json;
 use std::borrow::Cow;
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// The bytes of every buffer: the binary chunk, base64 within the JSON, or a file.
-pub(super) fn buffers<'a>(
+pub(crate) fn buffers<'a>(
     root: &json::Root,
     blob: Option<&'a [u8]>,
     folder: &Path,
@@ -43,19 +44,8 @@ fn read_beside(uri: &str, folder: &Path, most: u64) -> Result<Vec<u8>, Fault> {
         fault(Place::File, message, "put it there and name it by a relative path")
     };
     let name = decode_percent(uri).ok_or_else(outside)?;
-    let relative = Path::new(&name);
-    let below = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !below || name.contains([':', '\\', '\0']) {
-        return Err(outside());
-    }
+    let path = beside(&name, folder).ok_or_else(outside)?;
     let in_buffer = |e: Fault| Fault { message: format!("the buffer '{uri}': {}", e.message), ..e };
-    let path = folder.join(relative);
-    // A link may lead out of the folder.
-    if let (Ok(path), Ok(folder)) = (path.canonicalize(), folder.canonicalize())
-        && !path.starts_with(folder)
-    {
-        return Err(outside());
-    }
     read_bytes(&path, most).map_err(in_buffer)
 }
 

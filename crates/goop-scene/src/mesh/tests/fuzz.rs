@@ -13,7 +13,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let stl = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n";
     let nodes = r#"{"children":[1],"scale":[1,2,3]},{"mesh":0,"name":"n"}"#;
     vec![
-        ("obj", format!("o x\n{SQUARE}vt 0 0\nvt 1 1\ng a b\nf 1/1 2/2 3/1 4/2\nf -1 -2 -3\n").into_bytes()),
+        ("obj", format!("o x\n{SQUARE}vt 0 0\nvt 1 1\ng a b\nusemtl m\nf 1/1 2/2 3/1 4/2\nf -1 -2 -3\n").into_bytes()),
         ("ply", TRIANGLE_PLY.into()),
         ("ply", binary_ply),
         ("stl", stl.into()),
@@ -32,6 +32,19 @@ fn check(extension: &str, bytes: &[u8]) {
         assert!(mesh.welded_from.iter().all(|&node| node < count || node == LOOSE));
         assert!(mesh.groups.values().flatten().all(|&node| node < count));
         assert!(mesh.texture_coordinates.is_none_or(|t| t.len() as u32 == count));
+        let skin = &mesh.original;
+        let (vertices, uvs) = (skin.positions.len(), skin.uvs.len());
+        assert!(skin.nodes.len() == vertices && skin.nodes.iter().all(|&node| node < count));
+        assert!(skin.triangles.iter().all(|t| different(t) && t.iter().all(|&v| (v as usize) < vertices)));
+        assert!(skin.triangles.len() >= mesh.triangles.len());
+        match skin.triangle_uvs.is_empty() {
+            true => assert!(uvs == 0 || uvs == vertices),
+            false => assert_eq!(skin.triangle_uvs.len(), skin.triangles.len()),
+        }
+        assert!(skin.triangle_uvs.iter().flatten().all(|&uv| (uv as usize) < uvs));
+        assert!(skin.uvs.iter().flatten().all(|t| t.is_finite()));
+        assert_eq!(skin.triangle_paints.len(), if skin.paints.is_empty() { 0 } else { skin.triangles.len() });
+        assert!(skin.triangle_paints.iter().all(|&paint| (paint as usize) < skin.paints.len()));
     }
 }
 
@@ -49,6 +62,8 @@ proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), start in 0..8usize) {
         let starts: [&[u8]; 8] = [b"", b"ply\n", b"glTF\x02\0\0\0", b"solid facet\n", b"{", b"v 0 0 0\nf ", b"ply\r\nformat ascii 1.0\r\n", b"{\"asset\":{\"version\":\"2.0\"},"];
+        let library = [b"newmtl a\nKd ", &bytes[..]].concat();
+        mtl::read(&library, "m", &mut BTreeMap::new(), &mut Warnings::default());
         let bytes = [starts[start], &bytes].concat();
         for extension in ["obj", "ply", "stl", "glb"] {
             check(extension, &bytes);

@@ -1,0 +1,308 @@
+//! The matrix of one length of step, factored, with all that is made once from it.
+//!
+//! ```text
+//! A = a_M M + a_K K,   a_M = 1/h + κ,   a_K = h + β          for the change of ė over a step
+//! A δ + M B λ = b,   Bᵀ M (e + h (ė + δ)) = 0                 B = [1 | -[r]×], the rigid motions
+//! δ = A⁻¹b - Y S⁻¹ (Bᵀ M A⁻¹b + d),   Y = A⁻¹ M B,   S = Bᵀ M Y
+//! ```
+//! This is h times the matrix M/h² + C/h + K of the displacement itself, with C = κM + βK. λ is
+//! the frame's acceleration: μ v̇ and μ ω̇×r. Leaving those terms out is leaving columns of B out.
+
+use super::{get, put};
+use crate::elastic::Linear;
+use crate::model::Terms;
+use crate::solve::constant::{Analysis, Cholesky, LinearSolver, SparseMatrix};
+use glam::{DMat3, DVec3};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Numbers for the six rigid motions.
+pub type Six = [f64; 6];
+
+/// A factored step length.
+#[derive(Debug)]
+pub struct Factored {
+    /// The step (s).
+    pub dt: f64,
+    solvers: Vec<(usize, usize, Cholesky)>,
+    /// Y by rigid motion and plane; empty where it is zero.
+    y: Vec<Vec<f64>>,
+    s_inverse: [Six; 6],
+    /// Length that makes turns and shifts comparable (m).
+    arm: f64,
+    n: usize,
+    mixed: bool,
+    /// Columns of A⁻¹ by node, and where.
+    known: HashMap<u32, usize>,
+    columns: Vec<f64>,
+    /// Which group each plane belongs to.
+    group_of: [usize; 3],
+    /// The reference shape for which Y and S were made.
+    pub reference: Arc<Vec<f64>>,
+    /// Version of the matrix.
+    pub version: u32,
+    /// Steps since it was used.
+    pub idle: u32,
+}
+
+/// Bytes of cached columns, at most.
+const COLUMN_BYTES: usize = 256 << 20;
+
+impl Factored {
+    /// Factors for a step; none if the matrix is not positive definite, which only numbers out of
+    /// range make it.
+    pub fn new(
+        linear: &Linear,
+        analyses: &[Analysis],
+        masses: &[f64],
+        [dt, drag, damping_time]: [f64; 3],
+        reference: &Arc<Vec<f64>>,
+        terms: Terms,
+    ) -> Option<Self> {
+        let n = masses.len();
+        let (a_m, a_k) = (1.0 / dt + drag, dt + damping_time);
+        let (mut solvers, mut group_of) = (Vec::new(), [0; 3]);
+        for (g, (group, analysis)) in linear.groups.iter().zip(analyses).enumerate() {
+            let k = &group.matrix;
+            let mut matrix = SparseMatrix { values: k.values.iter().map(|v| a_k * v).collect(), ..k.clone() };
+            for i in 0..matrix.size() {
+                let diagonal = matrix.column_start[i];
+                matrix.values[diagonal] += a_m * masses[i % n];
+            }
+            solvers.push((group.plane, group.columns, Cholesky::new(analysis, &matrix)?));
+            (group.plane..(group.plane + group.columns).min(3)).for_each(|p| group_of[p] = g);
+        }
+        let mixed = linear.groups.len() == 1 && linear.groups[0].size() == 3 * n;
+        let mut out = Self {
+            dt,
+            solvers,
+            y: Vec::new(),
+            s_inverse: [[0.0; 6]; 6],
+            arm: 1.0,
+            n,
+            mixed,
+            known: HashMap::new(),
+            columns: Vec::new(),
+            group_of: if mixed { [0; 3] } else { group_of },
+            reference: reference.clone(),
+            version: 0,
+            idle: 0,
+        };
+        out.set_reference(masses, reference, terms);
+        Some(out)
+    }
+
+    /// Y and S for a reference shape; A stays.
+    pub fn set_reference(&mut self, masses: &[f64], reference: &[f64], terms: Terms) {
+        let n = self.n;
+        let second: f64 = (0..n).map(|i| masses[i] * get(reference, n, i).length_squared()).sum();
+        self.arm = (second / masses.iter().sum::<f64>()).sqrt().max(f64::MIN_POSITIVE);
+        self.y = vec![Vec::new(); 18];
+        let mut s = [[0.0; 6]; 6];
+        let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+        let arm = self.arm;
+        let motion = |k: usize, i: usize| match k {
+            0..3 => axes[k],
+            _ => axes[k - 3].cross(get(reference, n, i)) / arm,
+        };
+        let mut column = vec![0.0; 3 * n];
+        for k in 0..6 {
+            if !(if k < 3 { terms.translational } else { terms.transverse }) {
+                continue;
+            }
+            (0..n).for_each(|i| put(&mut column, n, i, masses[i] * motion(k, i)));
+            self.solve(&mut column);
+            for j in 0..6 {
+                s[j][k] = (0..n).map(|i| masses[i] * motion(j, i).dot(get(&column, n, i))).sum();
+            }
+            for p in 0..3 {
+                let plane = &column[p * n..(p + 1) * n];
+                if plane.iter().any(|&v| v != 0.0) {
+                    self.y[3 * k + p] = plane.to_vec();
+                }
+            }
+        }
+        for k in 0..6 {
+            if !(if k < 3 { terms.translational } else { terms.transverse }) {
+                (0..6).for_each(|j| (s[j][k], s[k][j]) = (0.0, 0.0));
+            }
+        }
+        // Stiff turns answer far less than shifts: measure each by itself.
+        let scale: Six = std::array::from_fn(|k| {
+            let size: f64 = (0..n).map(|i| masses[i] * motion(k, i).length_squared()).sum();
+            if size > 1e-12 * masses.iter().sum::<f64>() && s[k][k] > 0.0 { s[k][k].sqrt().recip() } else { 0.0 }
+        });
+        let scaled = pseudo_inverse(std::array::from_fn(|a| std::array::from_fn(|b| scale[a] * s[a][b] * scale[b])));
+        self.s_inverse = std::array::from_fn(|a| std::array::from_fn(|b| scale[a] * scaled[a][b] * scale[b]));
+    }
+
+    /// Replaces a right side, by planes, by A⁻¹ of it.
+    pub fn solve(&mut self, right: &mut [f64]) {
+        for (plane, columns, solver) in &mut self.solvers {
+            let from = *plane * self.n;
+            solver.solve(&mut right[from..], *columns);
+        }
+    }
+
+    /// S⁻¹ of a rigid part Bᵀ M w.
+    pub fn multipliers(&self, mut rigid: Six) -> Six {
+        rigid[3..].iter_mut().for_each(|turn| *turn /= self.arm);
+        self.scaled_multipliers(rigid)
+    }
+
+    fn scaled_multipliers(&self, rigid: Six) -> Six {
+        std::array::from_fn(|a| (0..6).map(|b| self.s_inverse[a][b] * rigid[b]).sum())
+    }
+
+    /// The columns of Y by plane, with the multipliers to take them off by.
+    pub fn columns_of(&self, multipliers: Six) -> [[(f64, &[f64]); 6]; 3] {
+        std::array::from_fn(|p| std::array::from_fn(|k| (multipliers[k], &self.y[3 * k + p][..])))
+    }
+
+    /// Y at a node, by rigid motion.
+    fn y_at(&self, node: usize) -> [DVec3; 6] {
+        std::array::from_fn(|k| {
+            DVec3::from_array(std::array::from_fn(|p| self.y[3 * k + p].get(node).copied().unwrap_or(0.0)))
+        })
+    }
+
+    /// Makes the columns of A⁻¹ of these nodes known; false where they are too many to keep.
+    pub fn know(&mut self, nodes: impl Iterator<Item = u32> + Clone) -> bool {
+        let n = self.n;
+        let length = if self.mixed { 9 * n } else { self.solvers.len() * n };
+        let most = (COLUMN_BYTES / 8 / length).max(16);
+        if nodes.clone().count() > most {
+            return false;
+        }
+        if self.known.len() + nodes.clone().filter(|i| !self.known.contains_key(i)).count() > most {
+            self.known.clear();
+            self.columns.clear();
+        }
+        for node in nodes {
+            if self.known.contains_key(&node) {
+                continue;
+            }
+            let slot = self.known.len();
+            self.columns.resize((slot + 1) * length, 0.0);
+            let mut columns = std::mem::take(&mut self.columns);
+            let part = &mut columns[slot * length..];
+            part.fill(0.0);
+            if self.mixed {
+                for q in 0..3 {
+                    part[q * 3 * n + q * n + node as usize] = 1.0;
+                    self.solvers[0].2.solve(&mut part[q * 3 * n..(q + 1) * 3 * n], 1);
+                }
+            } else {
+                for (g, (_, _, solver)) in self.solvers.iter_mut().enumerate() {
+                    part[g * n + node as usize] = 1.0;
+                    solver.solve(&mut part[g * n..(g + 1) * n], 1);
+                }
+            }
+            self.columns = columns;
+            self.known.insert(node, slot);
+        }
+        true
+    }
+
+    /// G_ij = A⁻¹ - Y S⁻¹ Yᵀ between two nodes whose columns are known: displacement in body axes (m) for
+    /// an impulse at j (N s).
+    pub fn response(&self, i: u32, j: u32) -> DMat3 {
+        let (n, i_, slot) = (self.n, i as usize, self.known[&j]);
+        let mut out = DMat3::ZERO;
+        if self.mixed {
+            let part = &self.columns[slot * 9 * n..(slot + 1) * 9 * n];
+            for q in 0..3 {
+                *out.col_mut(q) = get(&part[q * 3 * n..(q + 1) * 3 * n], n, i_);
+            }
+        } else {
+            let groups = self.solvers.len();
+            let part = &self.columns[slot * groups * n..(slot + 1) * groups * n];
+            for p in 0..3 {
+                out.col_mut(p)[p] = part[self.group_of[p] * n + i_];
+            }
+        }
+        let (yi, yj) = (self.y_at(i_), self.y_at(j as usize));
+        for a in 0..6 {
+            let mut right = DVec3::ZERO;
+            for b in 0..6 {
+                right += self.s_inverse[a][b] * yj[b];
+            }
+            out -= DMat3::from_cols(yi[a] * right.x, yi[a] * right.y, yi[a] * right.z);
+        }
+        out
+    }
+
+    /// Adds to δ what impulses (N s, body axes) at nodes whose columns are known do, all but the multipliers
+    /// that it returns.
+    pub fn kick(&self, impulses: impl Iterator<Item = (u32, DVec3)>, delta: &mut [f64]) -> Six {
+        let (n, h) = (self.n, self.dt);
+        let mut rigid = [0.0; 6];
+        for (node, impulse) in impulses {
+            let (slot, groups) = (self.known[&node], self.solvers.len());
+            for p in 0..3 {
+                if self.mixed {
+                    let part = &self.columns[(slot * 3 + p) * 3 * n..(slot * 3 + p + 1) * 3 * n];
+                    delta.iter_mut().zip(part).for_each(|(d, c)| *d += impulse[p] / h * c);
+                } else {
+                    let from = (slot * groups + self.group_of[p]) * n;
+                    let part = &self.columns[from..from + n];
+                    delta[p * n..(p + 1) * n].iter_mut().zip(part).for_each(|(d, c)| *d += impulse[p] / h * c);
+                }
+            }
+            let y = self.y_at(node as usize);
+            (0..6).for_each(|k| rigid[k] += y[k].dot(impulse) / h);
+        }
+        self.scaled_multipliers(rigid)
+    }
+}
+
+/// Inverse of a symmetric matrix on the directions it does not annihilate, by Jacobi's rotations.
+fn pseudo_inverse(mut a: [Six; 6]) -> [Six; 6] {
+    let mut v: [Six; 6] = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
+    for _ in 0..30 {
+        for p in 0..6 {
+            for q in p + 1..6 {
+                if a[p][q].abs() <= 1e-18 * (a[p][p] * a[q][q]).abs().sqrt() {
+                    continue;
+                }
+                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+                let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
+                let c = 1.0 / t.hypot(1.0);
+                let s = t * c;
+                for row in a.iter_mut().chain(v.iter_mut()) {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+                for k in 0..6 {
+                    (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);
+                }
+            }
+        }
+    }
+    let largest = (0..6).map(|k| a[k][k]).fold(0.0, f64::max);
+    let inverse: Six = std::array::from_fn(|k| if a[k][k] > 1e-11 * largest { 1.0 / a[k][k] } else { 0.0 });
+    std::array::from_fn(|i| std::array::from_fn(|j| (0..6).map(|k| v[i][k] * inverse[k] * v[j][k]).sum()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a rotation applied to rows but not to columns, and a division by a vanishing value.
+    #[test]
+    fn the_inverse_leaves_out_what_is_annihilated() {
+        let mut a = [[0.0; 6]; 6];
+        for i in 0..5 {
+            for j in 0..5 {
+                a[i][j] = ((i * j) as f64 * 0.3).cos() + if i == j { 4.0 } else { 0.0 };
+            }
+        }
+        let inverse = pseudo_inverse(a);
+        for i in 0..6 {
+            for j in 0..6 {
+                let product: f64 = (0..6).map(|k| a[i][k] * inverse[k][j]).sum();
+                let expected = if i == j && i < 5 { 1.0 } else { 0.0 };
+                assert!((product - expected).abs() < 1e-13, "{i} {j} {product}");
+            }
+        }
+    }
+}

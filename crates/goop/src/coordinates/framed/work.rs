@@ -1,0 +1,176 @@
+//! What a framed body works with: its quadratic energy, factors for the steps in use, and
+//! arrays. Nothing a resumed run would miss.
+
+use super::FramedState;
+use super::factored::Factored;
+use super::respond::{Hold, Response};
+use crate::elastic::Linear;
+use crate::model::{Body, Terms};
+use crate::solve::constant::Analysis;
+use glam::DVec3;
+use std::sync::Arc;
+
+/// Factors kept at a time: a run seldom uses more than a few lengths of step.
+const KEPT: usize = 4;
+
+/// Work space of one framed body.
+#[derive(Debug)]
+pub struct Work {
+    /// The energy.
+    pub linear: Linear,
+    analyses: Vec<Analysis>,
+    factors: Vec<Factored>,
+    /// Memory of the elasticity for which `linear` was made.
+    memory: Arc<Vec<f64>>,
+    rim_held: bool,
+    /// Raised with every change of the matrix.
+    version: u32,
+    /// Pins may have changed since it was looked at.
+    pub stale: bool,
+    /// Drag by mass κ (1/s) and damping time β (s).
+    pub drag: f64,
+    /// β (s).
+    pub damping_time: f64,
+    /// K e and K ė of the state, if `valid`.
+    pub ke: Vec<f64>,
+    /// K ė.
+    pub kr: Vec<f64>,
+    /// Whether they belong to the state, and the energy (J).
+    pub valid: Option<f64>,
+    /// δ, the change of ė.
+    pub delta: Vec<f64>,
+    /// Drag as it is at the start (N), world; empty where there is none.
+    pub drag_force: Vec<DVec3>,
+    /// Pins and contacts.
+    pub holds: Vec<Hold>,
+    /// Their solver.
+    pub response: Response,
+    /// What flows of every edge.
+    pub(super) fractions: Vec<f64>,
+    /// Of the solve for what flows.
+    pub(super) vectors: [Vec<f64>; 5],
+}
+
+impl Work {
+    /// For a body whose elasticity remembers this.
+    pub fn new(body: &Body, memory: &Arc<Vec<f64>>) -> Self {
+        let rim_held = rim_is_held(body);
+        let linear = linear(body, memory, rim_held);
+        let analyses = linear.groups.iter().filter_map(|g| Analysis::new(&g.matrix)).collect();
+        let n = body.len();
+        let drag = body.drag.iter().sum::<f64>() / body.mass();
+        let size = body.shape.size();
+        let damping_time = match body.elastic.as_deref().and_then(|e| e.spline()) {
+            Some(spline) => spline.damping_time,
+            None => body.material.card.damping_time(size),
+        };
+        Self {
+            linear,
+            analyses,
+            factors: Vec::new(),
+            memory: memory.clone(),
+            rim_held,
+            version: 0,
+            stale: false,
+            drag,
+            damping_time: if damping_time.is_finite() { damping_time } else { 0.0 },
+            ke: vec![0.0; 3 * n],
+            kr: vec![0.0; 3 * n],
+            valid: None,
+            delta: vec![0.0; 3 * n],
+            drag_force: vec![DVec3::ZERO; if drag > 0.0 { n } else { 0 }],
+            holds: Vec::new(),
+            response: Response::default(),
+            fractions: Vec::new(),
+            vectors: Default::default(),
+        }
+    }
+
+    /// Follows what the elasticity remembers and whether the rim is held; raises the matrix version.
+    pub fn follow(&mut self, body: &Body, memory: &Arc<Vec<f64>>) {
+        let same = Arc::ptr_eq(memory, &self.memory) || **memory == *self.memory;
+        let rim_held = if self.stale { rim_is_held(body) } else { self.rim_held };
+        self.stale = false;
+        if same && rim_held == self.rim_held {
+            return;
+        }
+        let linear = linear(body, memory, rim_held);
+        let same = linear.groups.len() == self.linear.groups.len()
+            && linear.groups.iter().zip(&self.linear.groups).all(|(a, b)| a.matrix.same_structure(&b.matrix));
+        if !same {
+            self.analyses = linear.groups.iter().filter_map(|g| Analysis::new(&g.matrix)).collect();
+        }
+        (self.linear, self.memory, self.rim_held, self.valid) = (linear, memory.clone(), rim_held, None);
+        self.version += 1;
+        self.factors.clear();
+        self.response.clear();
+    }
+
+    /// Whether the whole boundary is pinned.
+    pub fn rim_held(&self) -> bool {
+        self.rim_held
+    }
+
+    /// Takes the factor for a step out, made now if need be; hand it back with `keep`.
+    pub fn take_factor(&mut self, body: &Body, state: &FramedState, dt: f64, terms: Terms) -> Option<Factored> {
+        self.factors.iter_mut().for_each(|f| f.idle += 1);
+        if let Some(k) = self.factors.iter().position(|f| f.dt == dt) {
+            let mut factor = self.factors.swap_remove(k);
+            if !Arc::ptr_eq(&factor.reference, &state.reference) {
+                if factor.reference != state.reference {
+                    factor.set_reference(&body.masses, &state.reference, terms);
+                    self.response.clear();
+                }
+                factor.reference = state.reference.clone();
+            }
+            return Some(factor);
+        }
+        if self.factors.len() >= KEPT {
+            let oldest = (0..self.factors.len()).max_by_key(|&k| self.factors[k].idle).unwrap_or(0);
+            self.factors.swap_remove(oldest);
+        }
+        let times = [dt, self.drag, self.damping_time];
+        let mut factor = Factored::new(&self.linear, &self.analyses, &body.masses, times, &state.reference, terms)?;
+        factor.version = self.version;
+        Some(factor)
+    }
+
+    /// Keeps a factor for the next step, unless the matrix has changed meanwhile.
+    pub fn keep(&mut self, mut factor: Factored) {
+        factor.idle = 0;
+        if factor.version == self.version {
+            self.factors.push(factor);
+        }
+    }
+
+    /// K e, K ė and the energy of a state (J).
+    pub fn evaluate(&mut self, state: &FramedState) -> f64 {
+        let (e, rate) = (&state.displacement[..], &state.rate[..]);
+        let sums = self.linear.products([e, rate], e, &mut self.ke, &mut self.kr);
+        let energy = 0.5 * sums[0] - self.prestress_work(e);
+        self.valid = Some(energy);
+        energy
+    }
+
+    /// f₀·e (J).
+    pub fn prestress_work(&self, e: &[f64]) -> f64 {
+        self.linear.prestress.iter().zip(e).map(|(f, e)| f * e).sum()
+    }
+}
+
+fn rim_is_held(body: &Body) -> bool {
+    let hard = body.pins.iter().filter(|p| p.stiffness.is_none());
+    body.elastic
+        .as_deref()
+        .and_then(|e| e.spline())
+        .is_some_and(|spline| spline.rim_is_held(hard.flat_map(|p| p.nodes.iter().copied())))
+}
+
+/// The quadratic energy of a framed body: its own, or that at rest of whatever it has.
+pub fn linear(body: &Body, memory: &[f64], rim_held: bool) -> Linear {
+    let elastic = crate::coordinates::nodal::elasticity(body);
+    elastic.linear(memory, rim_held).unwrap_or_else(|| {
+        let rest = &body.shape.rest_positions;
+        Linear::at_rest(elastic, memory, glam::DQuat::IDENTITY, rest)
+    })
+}
