@@ -38,6 +38,12 @@ pub struct SavedShape {
     /// Triangles of a mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub triangles: Vec<[u32; 3]>,
+    /// Tetrahedra of a solid without a grid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tetrahedra: Vec<[u32; 4]>,
+    /// Pairs that springs join, where they are not the edges of the tetrahedra.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<[u32; 2]>,
     /// Texture coordinates of a mesh that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texture: Option<Vec<[f64; 2]>>,
@@ -81,6 +87,8 @@ impl SavedShape {
             center: [0.0; 3],
             grid,
             triangles: if mesh { shape.triangles.clone() } else { Vec::new() },
+            tetrahedra: shape.tetrahedra().map_or_else(Vec::new, |t| t.cells.clone()),
+            links: shape.tetrahedra().map_or_else(Vec::new, |t| t.links.clone()),
             texture: (mesh && given).then(|| shape.material_coordinates.iter().map(|u| [u.x, u.y]).collect()),
             groups: shape.groups.clone(),
             positions: Vec::new(),
@@ -116,6 +124,9 @@ impl SavedShape {
         let positions: Vec<DVec3> = self.positions.iter().map(|p| DVec3::from_array(p.map(f64::from))).collect();
         let texture = self.texture.map(|list| list.iter().map(|[u, v]| DVec3::new(*u, *v, 0.0)).collect());
         match self.grid {
+            None if !self.tetrahedra.is_empty() => {
+                Shape::from_tetrahedra(positions, self.tetrahedra, self.links, self.groups)
+            }
             None => Shape::from_triangles(positions, self.triangles, texture, self.groups),
             Some(grid) => {
                 let points = grid.counts.iter().fold(1usize, |product, &count| product.saturating_mul(count));

@@ -50,7 +50,7 @@ pub fn nodes(selection: &Selection, body: &Located) -> Result<Vec<u32>, (String,
     let mut found: Vec<u32> = match selection {
         Selection::All => all().collect(),
         Selection::Center => vec![match shape.layout {
-            Layout::Grid(_) => shape.center_node(),
+            Layout::Grid(_) | Layout::Tetrahedra(_) => shape.center_node(),
             Layout::Mesh => nearest(&body.positions, body.positions.iter().sum::<DVec3>() / count as f64),
         }],
         Selection::Corners => shape.corners(),

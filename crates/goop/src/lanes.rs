@@ -23,6 +23,11 @@ pub trait Lanes: Copy {
     /// 1 / max(self, least)
     fn inverse(self, least: f64) -> Self;
     fn root(self) -> Self;
+    fn over(self, other: Self) -> Self;
+    /// The larger of two; the other where one is not a number.
+    fn larger(self, other: Self) -> Self;
+    /// `yes` where a < b, `no` elsewhere.
+    fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self;
     /// Asks for a line of memory that will be read soon.
     fn fetch(from: &[f64], at: usize);
     /// From vectors one after another to all first components, all second, all third.
@@ -123,6 +128,21 @@ impl Lanes for [f64; WIDE] {
     }
 
     #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] / other[l])
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        std::array::from_fn(|l| if self[l] > other[l] { self[l] } else { other[l] })
+    }
+
+    #[inline(always)]
+    fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self {
+        std::array::from_fn(|l| if a[l] < b[l] { yes[l] } else { no[l] })
+    }
+
+    #[inline(always)]
     fn fetch(_: &[f64], _: usize) {}
 
     #[inline(always)]
@@ -209,6 +229,21 @@ pub mod avx2 {
         }
 
         #[inline(always)]
+        fn over(self, other: Self) -> Self {
+            Self(unsafe { _mm256_div_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn larger(self, other: Self) -> Self {
+            Self(unsafe { _mm256_max_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self {
+            Self(unsafe { _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LT_OQ>(a.0, b.0)) })
+        }
+
+        #[inline(always)]
         fn fetch(from: &[f64], at: usize) {
             // A prefetch beyond the end does nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(from.as_ptr().wrapping_add(at).cast()) }
@@ -266,7 +301,8 @@ mod tests {
         let sum = L::plus_vectors(unit, L::minus_vectors(v, L::scale(v, L::splat(0.3))));
         L::store_vectors(L::shift(v, sum), out);
         let (vectors, _) = out.as_chunks_mut();
-        L::load_vector(&vectors[2]).plus(L::splat(1.0)).store_vector(&mut vectors[3]);
+        let last = L::load_vector(&vectors[2]).plus(L::splat(1.0)).larger(L::splat(0.2));
+        L::choose(last, L::splat(1.0), last.over(length), last).store_vector(&mut vectors[3]);
     }
 
     #[target_feature(enable = "avx2")]

@@ -9,6 +9,7 @@
 
 mod acting;
 pub mod animate;
+pub mod character;
 pub mod checkpoint;
 pub mod contact;
 pub mod coordinates;

@@ -4,7 +4,7 @@
 
 use crate::animate::{Course, Motion};
 use crate::contact::Obstacle;
-use crate::elastic::{Elasticity, Metric, Spline, lattice};
+use crate::elastic::{Elasticity, Finite, Metric, Spline, lattice};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Shape, Unwelded};
 use crate::solve;
@@ -25,6 +25,8 @@ pub enum ElasticityKind {
     Published,
     /// Controlled-continuity spline of the displacement from the rest shape.
     Spline,
+    /// Finite elements in a solid.
+    Finite,
 }
 
 /// Axis 2: what the unknowns are.
@@ -87,6 +89,12 @@ impl Axes {
         coordinates: Coordinates::Framed,
         integrator: Integrator::SemiImplicit,
     };
+    /// Finite elements on nodes, implicit.
+    pub const FINITE: Axes = Axes {
+        elasticity: ElasticityKind::Finite,
+        coordinates: Coordinates::Nodal,
+        integrator: Integrator::BackwardEuler,
+    };
     /// A rigid body.
     pub const RIGID: Axes =
         Axes { elasticity: ElasticityKind::None, coordinates: Coordinates::Rigid, integrator: Integrator::Momentum };
@@ -94,6 +102,20 @@ impl Axes {
     /// Springs on nodes with a given integrator.
     pub const fn nodal_springs(integrator: Integrator) -> Axes {
         Axes { elasticity: ElasticityKind::Springs, coordinates: Coordinates::Nodal, integrator }
+    }
+
+    /// Refuses an elasticity that a shape cannot have, with a sentence.
+    pub fn check_shape(&self, shape: &Shape) -> Result<(), String> {
+        use ElasticityKind as E;
+        match self.elasticity {
+            E::Finite if shape.dimension != Dimension::Solid => Err(
+                "finite elements fill a solid: use a block, a ball or a sampled skin, or elasticity = \"springs\"".into(),
+            ),
+            E::Metric | E::Published | E::Spline if shape.tetrahedra().is_some() => Err(
+                "tetrahedra have no grid to take a metric or differences on: use elasticity = \"finite\" or \"springs\"".into(),
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses combinations that make no sense, with a sentence.
@@ -307,6 +329,7 @@ impl Body {
                 None => Arc::new(Metric::new(shape, material)),
             }),
             ElasticityKind::Springs => Some(Arc::new(lattice::springs(shape, material))),
+            ElasticityKind::Finite => Some(Arc::new(Finite::new(shape, material))),
         };
     }
 

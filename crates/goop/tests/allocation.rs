@@ -115,6 +115,7 @@ fn steps_allocate_nothing() {
         assert_eq!(allocations(scene(Axes::HYBRID, 2e-3, ground)), 0, "hybrid, on the ground: {ground}");
         assert_eq!(allocations(scene(Axes::PRIMAL, 2e-3, ground)), 0, "primal, on the ground: {ground}");
         assert_eq!(allocations(scene(Axes::RIGID, 2e-3, ground)), 0, "rigid, on the ground: {ground}");
+        assert_eq!(allocations(scene(Axes::FINITE, 2e-3, ground)), 0, "finite elements, on the ground: {ground}");
     }
 }
 

@@ -8,6 +8,7 @@
 //! surface  diagonals s·(3/16) E t L²/(h1 h2),  sides E t (h2/h1) (C - (3/8) s h1²/h2²)
 //! solid    face diagonals s·(1/5) E V L²/(h1 h2)², sides E (V/h1²) (C - 0.4 s (h1²/h2² + h1²/h3²))
 //! mesh     k = E t Σ area / L²  over the triangles of an edge
+//! tetrahedra  see `irregular`
 //! ```
 //! C makes the modulus along the sides exactly E; s = 1 is the isotropic lattice and
 //! shrinks only for cells so long that a side's constant would become negative.
@@ -15,6 +16,7 @@
 //! they have fewer cells (without it a small block is up to half too stiff).
 //! Bending is that of a plate without Poisson's ratio, D = E t³/12.
 
+use super::irregular;
 use super::springs::{Pair, Springs, Stencil};
 use crate::material::{MaterialField, Raw};
 use crate::shape::{Dimension, Layout, Shape};
@@ -183,6 +185,19 @@ fn from_card(shape: &Shape, material: &MaterialField) -> Springs {
                     100.0 * shortest
                 ));
             }
+        }
+        (Layout::Tetrahedra(t), _) => {
+            let edges = t.edges();
+            let fit = irregular::fit(rest, &edges, &shape.node_measures());
+            for (nodes, ends) in edges.iter().zip(fit.constants) {
+                let k: f64 = (0..2).map(|end| material.young.at(nodes[end] as usize) * ends[end]).sum();
+                gather.add(nodes[0], nodes[1], k, time(nodes) * k);
+            }
+            limits.push(poisson_limit("lattice", "about 1/4", material.card.poisson));
+            let [low, high] = fit.range.map(|r| 100.0 * r);
+            limits.push(format!(
+                "the lattice is irregular: Young's modulus is the card's in the mean over directions and {low:.0} % to {high:.0} % of it from one to another"
+            ));
         }
         (Layout::Mesh, _) => {
             mesh(shape, material, &time, &mut gather, &mut bends);
@@ -380,6 +395,11 @@ fn as_printed(shape: &Shape, material: &MaterialField, raw: &Raw) -> Springs {
                     }
                 }
             }
+        }
+    } else if let Layout::Tetrahedra(t) = &shape.layout {
+        let given = raw.rest.as_ref().and_then(|r| r.first().copied());
+        for n in t.edges() {
+            pairs.push(pair(n, material.raw_k.mean(&n), given.unwrap_or_else(|| length(n[0], n[1]))));
         }
     } else {
         let mut seen = std::collections::BTreeSet::new();

@@ -62,6 +62,10 @@ pub(super) fn elements(shape: &Shape, material: &MaterialField) -> Parts {
         (Layout::Grid(grid), Dimension::Surface) => build.surface(grid, &mut limits),
         (Layout::Grid(grid), Dimension::Solid) => build.solid(grid, &mut limits),
         (Layout::Mesh, _) => build.mesh(&mut limits),
+        (Layout::Tetrahedra(_), _) => {
+            limits.push("the metric is taken on grids and triangles: tetrahedra have none and fall apart; use elasticity = \"finite\"".to_owned());
+            Vec::new()
+        }
     };
     Parts { groups, limits }
 }

@@ -15,7 +15,7 @@
 //! V = Σ a·(b × c) / 6       ∂V/∂a = Σ (b - a) × (c - a) / 6
 //! ```
 
-use super::{Dimension, Layout, Shape};
+use super::{Dimension, Layout, Shape, tetra};
 use glam::DVec3;
 
 impl Shape {
@@ -32,7 +32,7 @@ impl Shape {
     }
 
     /// Length (m), area (m²) or volume (m³) of each cell, in the order of `Grid::cells`,
-    /// or of the triangles for a mesh.
+    /// or of the triangles for a mesh, or of the tetrahedra.
     pub fn cell_measures(&self) -> Vec<f64> {
         let mut measures = Vec::new();
         self.visit_cells(|_, shares| measures.push(shares.iter().sum()));
@@ -90,6 +90,13 @@ impl Shape {
             Layout::Mesh => {
                 for triangle in &self.triangles {
                     visit(triangle, &[area(triangle.map(|node| self.rest_positions[node as usize])) / 3.0; 3]);
+                }
+            }
+            Layout::Tetrahedra(t) => {
+                let size = |cell: &[u32; 4]| tetra::volume(cell.map(|node| self.rest_positions[node as usize])).abs();
+                let share = 0.25 * t.volume / t.cells.iter().map(size).sum::<f64>();
+                for cell in &t.cells {
+                    visit(cell, &[share * size(cell); 4]);
                 }
             }
             Layout::Grid(grid) => {

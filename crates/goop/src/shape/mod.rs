@@ -3,7 +3,8 @@
 //! A shape is a set of nodes with rest positions over material coordinates
 //! u = (u, v, w) in the unit interval, square or cube, and the cells between
 //! them. Curves, surfaces and solids come as grids whose axes may be periodic and
-//! may shrink to a pole; a triangle mesh is a surface without a grid.
+//! may shrink to a pole; a triangle mesh is a surface without a grid, tetrahedra are
+//! a solid without one.
 //!
 //! Constructors are functions of [`Shape`], a file per dimension; `measure` has
 //! lengths, areas and volumes, `select` finds ends, sides and corners.
@@ -16,9 +17,11 @@ mod saved;
 mod select;
 mod solid;
 mod surface;
+pub mod tetra;
 mod unwelded;
 
 pub use grid::Grid;
+pub use tetra::Tetrahedra;
 pub use unwelded::Unwelded;
 
 use glam::DVec3;
@@ -51,6 +54,8 @@ pub enum Layout {
     Grid(Grid),
     /// Triangles only: `Shape::triangles` are the cells.
     Mesh,
+    /// Tetrahedra over free nodes.
+    Tetrahedra(Tetrahedra),
 }
 
 /// A rest shape.
@@ -202,6 +207,24 @@ pub enum ShapeError {
         /// Which, from 0.
         vertex: usize,
     },
+    /// A node to which no tetrahedron belongs would have no mass.
+    #[error("node {vertex} belongs to no tetrahedron: leave it out")]
+    LooseNode {
+        /// Which, from 0.
+        vertex: usize,
+    },
+    /// A tetrahedron without a volume.
+    #[error("tetrahedron {cell} is flat: move its corners apart or leave it out")]
+    FlatCell {
+        /// Which, from 0.
+        cell: usize,
+    },
+    /// More tetrahedra than can be handled.
+    #[error("{cells} tetrahedra are too many: sample more coarsely, {most} at most", most = tetra::MOST_CELLS)]
+    TooManyCells {
+        /// As given.
+        cells: usize,
+    },
     /// Material coordinates for another number of vertices.
     #[error("{given} material coordinates for {vertices} vertices: give one for each")]
     MaterialCount {
@@ -235,11 +258,11 @@ impl Shape {
         self.rest_positions.is_empty()
     }
 
-    /// The grid, unless the shape is a mesh.
+    /// The grid, where the shape has one.
     pub fn grid(&self) -> Option<&Grid> {
         match &self.layout {
             Layout::Grid(grid) => Some(grid),
-            Layout::Mesh => None,
+            _ => None,
         }
     }
 
@@ -257,6 +280,12 @@ impl Shape {
         }
         if factors.x.signum() * factors.y.signum() * factors.z.signum() < 0.0 {
             self.triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+            if let Layout::Tetrahedra(tetrahedra) = &mut self.layout {
+                tetrahedra.cells.iter_mut().for_each(|cell| cell.swap(2, 3));
+            }
+        }
+        if let Layout::Tetrahedra(tetrahedra) = &mut self.layout {
+            tetrahedra.volume *= factors.element_product().abs();
         }
         Ok(self)
     }

@@ -6,9 +6,11 @@ use glam::DVec3;
 
 impl Shape {
     /// Nodes of the free boundary, ascending: the ends of an open curve, the rim of an
-    /// open surface (a pole is no rim), all six sides of a solid, the border of a mesh.
+    /// open surface (a pole is no rim), all six sides of a solid, the border of a mesh,
+    /// the skin of tetrahedra.
     pub fn boundary_nodes(&self) -> Vec<u32> {
         match &self.layout {
+            Layout::Tetrahedra(_) => ascending(self.triangles.iter().flatten().copied().collect()),
             Layout::Mesh => ascending(Edges::new(&self.triangles).border().flatten().collect()),
             Layout::Grid(grid) => {
                 let sides = (0..grid.axes()).flat_map(|axis| [(axis, false), (axis, true)]);

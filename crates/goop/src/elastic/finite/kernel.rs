@@ -1,0 +1,499 @@
+//! Forces and stiffness of packs of cells.
+
+use super::law::{self, Constants};
+use super::pack::{Hourglass, NOWHERE, Pack, Packs};
+use super::wide::{
+    M3, V3, W, add_outer, apply, apply_transposed, cofactors, column, dot, singular, transposed_product, turned, zero,
+};
+use crate::elastic::Weights;
+use crate::lanes::{Lanes, WIDE};
+use crate::solve::block::RowsChunk;
+use glam::{DMat3, DVec3};
+use std::ops::Range;
+
+/// Where forces go: those of the nodes from `first` on.
+pub(super) struct Out<'a> {
+    pub first: usize,
+    pub elastic: &'a mut [DVec3],
+    /// Empty where nothing is damped.
+    pub damping: &'a mut [DVec3],
+}
+
+/// Where the stiffness is taken, and which part of it.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub x: &'a [DVec3],
+    pub tension_at: &'a [DVec3],
+    pub weights: Weights,
+    pub exact: bool,
+}
+
+impl<const N: usize> Packs<N> {
+    /// Adds the forces of a chunk's cells to its nodes; returns the energy it keeps account of (J).
+    pub(super) fn forces(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.forces_avx2(chunk, x, v, out) };
+        }
+        self.forces_by::<[f64; WIDE]>(chunk, x, v, out)
+    }
+
+    /// The same without vector registers.
+    #[cfg(test)]
+    pub(super) fn forces_plain(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
+        self.forces_by::<[f64; WIDE]>(chunk, x, v, out)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn forces_avx2(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
+        self.forces_by::<crate::lanes::avx2::Register>(chunk, x, v, out)
+    }
+
+    #[inline(always)]
+    fn forces_by<L: Lanes>(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
+        let mut energy = W::<L>::splat(0.0);
+        for (p, pack) in self.packs[chunk].iter().enumerate() {
+            let m = constants::<L, N>(pack);
+            let volume = W::load(&pack.volume);
+            let offsets = gather::<L, N>(pack, x);
+            let f = gradient::<L, N>(pack, &offsets);
+            let (density, mut stress) = law::stress(m, &f);
+            let mut whole = volume * density;
+            for row in &mut stress {
+                for entry in row.iter_mut() {
+                    *entry = -volume * *entry;
+                }
+            }
+            let mut forces = [[W::splat(0.0); 3]; N];
+            add_stress::<L, N>(pack, &stress, &mut forces);
+            let glass = self.hourglass[chunk].get(p);
+            if let Some(glass) = glass {
+                let strains = Strains::new(glass, &f, &offsets);
+                for t in 0..TERMS.len() {
+                    let (k, s) = (strains.stiffness(t), strains.value(t));
+                    whole = whole + W::splat(0.5) * k * s * s;
+                    strains.pull(pack, t, -k * s, &mut forces);
+                }
+            }
+            energy = energy + W::load(&pack.own) * whole;
+            scatter::<L, N>(pack, &forces, out.first, out.elastic);
+            if self.damped {
+                let time = W::load(&pack.time);
+                let rates = gather::<L, N>(pack, v);
+                let rate = gradient::<L, N>(pack, &rates);
+                let strain = transposed_product(&f, &rate);
+                let trace = strain[0][0] + strain[1][1] + strain[2][2];
+                let mut s = zero();
+                for i in 0..3 {
+                    for j in 0..3 {
+                        s[i][j] = m.mu * (strain[i][j] + strain[j][i]);
+                    }
+                    s[i][i] = s[i][i] + m.lambda * trace;
+                }
+                let (mut stress, by) = (zero(), -volume * time);
+                for i in 0..3 {
+                    for j in 0..3 {
+                        stress[i][j] = by * dot(f[i], column(&s, j));
+                    }
+                }
+                let mut forces = [[W::splat(0.0); 3]; N];
+                add_stress::<L, N>(pack, &stress, &mut forces);
+                if let Some(glass) = glass {
+                    let strains = Strains::new(glass, &f, &offsets);
+                    for t in 0..TERMS.len() {
+                        let rate = strains.rate(pack, t, &rates);
+                        strains.pull(pack, t, -strains.stiffness(t) * time * rate, &mut forces);
+                    }
+                }
+                scatter::<L, N>(pack, &forces, out.first, out.damping);
+            }
+        }
+        let each = energy.store();
+        each.iter().sum()
+    }
+
+    /// Adds stiffness and damping to the rows of a chunk.
+    pub(super) fn assemble(&self, chunk: usize, nodes: &Range<usize>, at: At, rows: &mut RowsChunk) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.assemble_avx2(chunk, nodes, at, rows) };
+        }
+        self.assemble_by::<[f64; WIDE]>(chunk, nodes, at, rows);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn assemble_avx2(&self, chunk: usize, nodes: &Range<usize>, at: At, rows: &mut RowsChunk) {
+        self.assemble_by::<crate::lanes::avx2::Register>(chunk, nodes, at, rows);
+    }
+
+    #[inline(always)]
+    fn assemble_by<L: Lanes>(&self, chunk: usize, nodes: &Range<usize>, at: At, rows: &mut RowsChunk) {
+        let Some(positions) = self.positions.get() else { return };
+        let mut places = positions[chunk].as_chunks::<WIDE>().0.iter();
+        for (p, pack) in self.packs[chunk].iter().enumerate() {
+            let offsets = gather::<L, N>(pack, at.x);
+            let coefficients = Turned::<L, N>::new(pack, &offsets, at);
+            // No closure: it would not be compiled for AVX2.
+            let glass = match self.hourglass[chunk].get(p) {
+                Some(glass) => Some(Strains::new(glass, &coefficients.f, &offsets)),
+                None => None,
+            };
+            // ∇s of every hourglass strain, node by node.
+            let mut slopes = [[[W::splat(0.0); 3]; N]; TERMS.len()];
+            let mut strengths = [W::splat(0.0); TERMS.len()];
+            if let Some(strains) = &glass {
+                let weight = W::splat(at.weights.position) + W::splat(at.weights.velocity) * W::load(&pack.time);
+                for t in 0..TERMS.len() {
+                    strengths[t] = strains.stiffness(t) * weight;
+                    strains.pull(pack, t, W::splat(1.0), &mut slopes[t]);
+                }
+            }
+            let mut diagonal = [zero::<L>(); N];
+            for a in 0..N {
+                for b in a + 1..N {
+                    let mut block = coefficients.block(a, b);
+                    if let Some(strains) = &glass {
+                        for t in 0..TERMS.len() {
+                            let scaled = scale(slopes[t][a], strengths[t]);
+                            add_outer(&mut block, scaled, slopes[t][b]);
+                        }
+                        if at.exact {
+                            strains.add_curvature(pack, a, b, at.weights.position, &mut block);
+                        }
+                    }
+                    // Rows sum to zero.
+                    for i in 0..3 {
+                        for k in 0..3 {
+                            diagonal[a][i][k] = diagonal[a][i][k] - block[i][k];
+                            diagonal[b][k][i] = diagonal[b][k][i] - block[i][k];
+                        }
+                    }
+                    let place = places.next().unwrap_or(&[NOWHERE; WIDE]);
+                    let each = entries(&block);
+                    for l in 0..pack.used {
+                        let [i, j] = [pack.nodes[a][l], pack.nodes[b][l]];
+                        if place[l] != NOWHERE {
+                            let block = lane(&each, l);
+                            if nodes.contains(&(i as usize)) {
+                                rows.add(place[l], &block);
+                            } else {
+                                rows.add(place[l], &block.transpose());
+                            }
+                        } else if i == j && nodes.contains(&(i as usize)) {
+                            // A corner named twice: both off-diagonal blocks are on the diagonal.
+                            let block = lane(&each, l);
+                            rows.add_diagonal(i as usize, &(block + block.transpose()));
+                        }
+                    }
+                }
+            }
+            for a in 0..N {
+                let each = entries(&diagonal[a]);
+                for l in 0..pack.used {
+                    let node = pack.nodes[a][l] as usize;
+                    if nodes.contains(&node) {
+                        rows.add_diagonal(node, &lane(&each, l));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn entries<L: Lanes>(m: &M3<L>) -> [[f64; WIDE]; 9] {
+    let mut out = [[0.0; WIDE]; 9];
+    for i in 0..3 {
+        for k in 0..3 {
+            out[3 * k + i] = m[i][k].store();
+        }
+    }
+    out
+}
+
+/// One lane's matrix; entries come by columns.
+#[inline(always)]
+fn lane(each: &[[f64; WIDE]; 9], l: usize) -> DMat3 {
+    DMat3::from_cols_array(&std::array::from_fn(|k| each[k][l]))
+}
+
+#[inline(always)]
+fn scale<L: Lanes>(v: V3<L>, by: W<L>) -> V3<L> {
+    [v[0] * by, v[1] * by, v[2] * by]
+}
+
+#[inline(always)]
+fn constants<L: Lanes, const N: usize>(pack: &Pack<N>) -> Constants<L> {
+    Constants { mu: W::load(&pack.moduli[0]), lambda: W::load(&pack.moduli[1]) }
+}
+
+#[inline(always)]
+fn vector<L: Lanes>(from: &[[f64; WIDE]; 3]) -> V3<L> {
+    [W::load(&from[0]), W::load(&from[1]), W::load(&from[2])]
+}
+
+/// Positions from the first node of each cell, in which rounding is that of the cell's size.
+#[inline(always)]
+fn gather<L: Lanes, const N: usize>(pack: &Pack<N>, x: &[DVec3]) -> [V3<L>; N] {
+    let mut out = [[W::splat(0.0); 3]; N];
+    for a in 1..N {
+        let mut d = [[0.0; WIDE]; 3];
+        for l in 0..WIDE {
+            let from = x[pack.nodes[0][l] as usize];
+            let to = x[pack.nodes[a][l] as usize] - from;
+            (d[0][l], d[1][l], d[2][l]) = (to.x, to.y, to.z);
+        }
+        out[a] = vector(&d);
+    }
+    out
+}
+
+/// Σ x_a B_aᵀ
+#[inline(always)]
+fn gradient<L: Lanes, const N: usize>(pack: &Pack<N>, offsets: &[V3<L>; N]) -> M3<L> {
+    let mut f = zero();
+    for a in 1..N {
+        add_outer(&mut f, offsets[a], vector(&pack.gradient[a]));
+    }
+    f
+}
+
+/// P B_a to every node, and the opposite of all to the first.
+#[inline(always)]
+fn add_stress<L: Lanes, const N: usize>(pack: &Pack<N>, stress: &M3<L>, forces: &mut [V3<L>; N]) {
+    for a in 1..N {
+        let force = apply(stress, vector(&pack.gradient[a]));
+        for k in 0..3 {
+            forces[a][k] = forces[a][k] + force[k];
+            forces[0][k] = forces[0][k] - force[k];
+        }
+    }
+}
+
+#[inline(always)]
+fn scatter<L: Lanes, const N: usize>(pack: &Pack<N>, forces: &[V3<L>; N], first: usize, to: &mut [DVec3]) {
+    for a in 0..N {
+        let [x, y, z] = [forces[a][0].store(), forces[a][1].store(), forces[a][2].store()];
+        for l in 0..pack.used {
+            if let Some(to) = to.get_mut((pack.nodes[a][l] as usize).wrapping_sub(first)) {
+                *to += DVec3::new(x[l], y[l], z[l]);
+            }
+        }
+    }
+}
+
+/// Stiffness and damping of F in the axes of its singular values.
+struct Turned<L, const N: usize> {
+    f: M3<L>,
+    u: M3<L>,
+    law: law::Second<L>,
+    /// B_a in V's axes.
+    b: [V3<L>; N],
+}
+
+impl<L: Lanes, const N: usize> Turned<L, N> {
+    #[inline(always)]
+    fn new(pack: &Pack<N>, offsets: &[V3<L>; N], at: At) -> Self {
+        let m = constants::<L, N>(pack);
+        let f = gradient::<L, N>(pack, offsets);
+        let (u, s, v) = singular(&f);
+        let (_, j) = cofactors(&f);
+        let sigma = W::choose(j, W::splat(0.0), W::splat(-1.0), W::splat(1.0));
+        let (mut t, mut tj) = (s, j);
+        if !std::ptr::eq(at.x, at.tension_at) {
+            // The same axes, the stretch along them there.
+            let there = gradient::<L, N>(pack, &gather(pack, at.tension_at));
+            for k in 0..3 {
+                let image = apply(&there, column(&v, k));
+                t[k] = dot(image, image).root();
+            }
+            tj = cofactors(&there).1;
+        }
+        let mut law = law::second(m, s, sigma, t, tj, at.exact);
+        let volume = W::load(&pack.volume);
+        let (position, velocity) =
+            (volume * W::splat(at.weights.position), volume * W::splat(at.weights.velocity) * W::load(&pack.time));
+        for i in 0..3 {
+            for k in 0..3 {
+                law.a[i][k] = position * law.a[i][k] + velocity * m.lambda * s[i] * s[k];
+                if i == k {
+                    law.a[i][i] = law.a[i][i] + velocity * W::splat(2.0) * m.mu * s[i] * s[i];
+                } else {
+                    law.q[i][k] = position * law.q[i][k] + velocity * m.mu * s[i] * s[i];
+                    law.r[i][k] = position * law.r[i][k] + velocity * m.mu * s[i] * s[k];
+                }
+            }
+        }
+        let mut b = [[W::splat(0.0); 3]; N];
+        for a in 0..N {
+            b[a] = apply_transposed(&v, vector(&pack.gradient[a]));
+        }
+        Self { f, u, law, b }
+    }
+
+    #[inline(always)]
+    fn block(&self, a: usize, b: usize) -> M3<L> {
+        let (a, b) = (self.b[a], self.b[b]);
+        let mut k = zero();
+        for i in 0..3 {
+            for j in 0..3 {
+                k[i][j] = self.law.a[i][j] * a[i] * b[j];
+                if i != j {
+                    k[i][j] = k[i][j] + self.law.r[i][j] * a[j] * b[i];
+                }
+            }
+            let (j, o) = ((i + 1) % 3, (i + 2) % 3);
+            k[i][i] = k[i][i] + self.law.q[i][j] * a[j] * b[j] + self.law.q[i][o] * a[o] * b[o];
+        }
+        turned(&self.u, &k)
+    }
+}
+
+/// An hourglass strain: c₁ f_i·β_m + c₂ f_j·β_n.
+#[derive(Clone, Copy)]
+struct Term {
+    parts: [(usize, usize); 2],
+    /// Factors: a number, or one of the ratios.
+    factors: [Factor; 2],
+    kind: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Factor {
+    Number(f64),
+    Ratio(usize),
+}
+
+const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
+/// β: 0 is ηζ, 1 is ξζ, 2 is ξη, 3 is ξηζ.
+const TERMS: [Term; 12] = [
+    pair(0, 1, 1, 0, HALF, 0),
+    pair(0, 1, 1, 0, -HALF, 1),
+    pair(0, 2, 2, 0, HALF, 0),
+    pair(0, 2, 2, 0, -HALF, 1),
+    pair(1, 2, 2, 1, HALF, 0),
+    pair(1, 2, 2, 1, -HALF, 1),
+    // E₁₂ along 3, E₁₃ along 2, E₂₃ along 1.
+    Term { parts: [(0, 0), (1, 1)], factors: [Factor::Ratio(0), Factor::Ratio(1)], kind: 2 },
+    Term { parts: [(0, 0), (2, 2)], factors: [Factor::Ratio(2), Factor::Ratio(3)], kind: 2 },
+    Term { parts: [(1, 1), (2, 2)], factors: [Factor::Ratio(4), Factor::Ratio(5)], kind: 2 },
+    warp(0),
+    warp(1),
+    warp(2),
+];
+
+const fn pair(i: usize, m: usize, j: usize, n: usize, second: f64, kind: usize) -> Term {
+    Term { parts: [(i, m), (j, n)], factors: [Factor::Number(HALF), Factor::Number(second)], kind }
+}
+
+const fn warp(i: usize) -> Term {
+    Term { parts: [(i, 3), (i, 3)], factors: [Factor::Number(1.0), Factor::Number(0.0)], kind: 3 }
+}
+
+/// Hourglass motions of a pack.
+struct Strains<'a, L, const N: usize> {
+    glass: &'a Hourglass<N>,
+    /// F e_i / ℓ_i
+    f: [V3<L>; 3],
+    beta: [V3<L>; 4],
+}
+
+impl<'a, L: Lanes, const N: usize> Strains<'a, L, N> {
+    #[inline(always)]
+    fn new(glass: &'a Hourglass<N>, f: &M3<L>, offsets: &[V3<L>; N]) -> Self {
+        let mut axes = [[W::splat(0.0); 3]; 3];
+        for i in 0..3 {
+            axes[i] = apply(f, vector(&glass.axes[i]));
+        }
+        Self { glass, f: axes, beta: patterns(glass, offsets) }
+    }
+
+    #[inline(always)]
+    fn factor(&self, factor: Factor) -> W<L> {
+        match factor {
+            Factor::Number(value) => W::splat(value),
+            Factor::Ratio(r) => W::load(&self.glass.ratios[r]),
+        }
+    }
+
+    #[inline(always)]
+    fn stiffness(&self, t: usize) -> W<L> {
+        W::load(&self.glass.stiffness[TERMS[t].kind])
+    }
+
+    #[inline(always)]
+    fn value(&self, t: usize) -> W<L> {
+        let mut sum = W::splat(0.0);
+        for p in 0..2 {
+            let (i, m) = TERMS[t].parts[p];
+            sum = sum + self.factor(TERMS[t].factors[p]) * dot(self.f[i], self.beta[m]);
+        }
+        sum
+    }
+
+    /// Adds `by` ∇s to every node.
+    #[inline(always)]
+    fn pull(&self, pack: &Pack<N>, t: usize, by: W<L>, to: &mut [V3<L>; N]) {
+        for p in 0..2 {
+            let (i, m) = TERMS[t].parts[p];
+            let c = by * self.factor(TERMS[t].factors[p]);
+            let (along, beta) = (scale(self.f[i], c), scale(self.beta[m], c));
+            let axis = vector(&self.glass.axes[i]);
+            for a in 0..N {
+                let (slope, gamma) = (dot(vector(&pack.gradient[a]), axis), W::load(&self.glass.gamma[m][a]));
+                for k in 0..3 {
+                    to[a][k] = to[a][k] + slope * beta[k] + gamma * along[k];
+                }
+            }
+        }
+    }
+
+    /// ds/dt for velocities from that of the first node.
+    #[inline(always)]
+    fn rate(&self, pack: &Pack<N>, t: usize, rates: &[V3<L>; N]) -> W<L> {
+        let mut slopes = [[W::splat(0.0); 3]; N];
+        self.pull(pack, t, W::splat(1.0), &mut slopes);
+        let mut sum = W::splat(0.0);
+        for a in 1..N {
+            sum = sum + dot(slopes[a], rates[a]);
+        }
+        sum
+    }
+
+    /// Adds k s ∇²s of all strains to the block of two nodes.
+    #[inline(always)]
+    fn add_curvature(&self, pack: &Pack<N>, a: usize, b: usize, weight: f64, block: &mut M3<L>) {
+        for t in 0..TERMS.len() {
+            let tension = W::splat(weight) * self.stiffness(t) * self.value(t);
+            for p in 0..2 {
+                let (i, m) = TERMS[t].parts[p];
+                let axis = vector(&self.glass.axes[i]);
+                let (sa, sb) = (dot(vector(&pack.gradient[a]), axis), dot(vector(&pack.gradient[b]), axis));
+                let (ga, gb) = (W::load(&self.glass.gamma[m][a]), W::load(&self.glass.gamma[m][b]));
+                let both = tension * self.factor(TERMS[t].factors[p]) * (sa * gb + ga * sb);
+                for k in 0..3 {
+                    block[k][k] = block[k][k] + both;
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn patterns<L: Lanes, const N: usize>(glass: &Hourglass<N>, offsets: &[V3<L>; N]) -> [V3<L>; 4] {
+    let mut beta = [[W::splat(0.0); 3]; 4];
+    for m in 0..4 {
+        for a in 1..N {
+            let gamma = W::load(&glass.gamma[m][a]);
+            for k in 0..3 {
+                beta[m][k] = beta[m][k] + gamma * offsets[a][k];
+            }
+        }
+    }
+    beta
+}

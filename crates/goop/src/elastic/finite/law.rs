@@ -1,0 +1,109 @@
+//! Stable neo-Hookean material in one cell.
+//!
+//! ```text
+//! Ψ = ½ μ (|F|² - 3) - μ (J - 1) + ½ Λ (J - 1)²,  Λ = λ + μ            [J/m³]
+//! P = μ F + c G,  c = Λ (J - 1) - μ,  G = ∂J/∂F
+//! ```
+//! In the axes of F = U diag(s) Vᵀ the second derivative falls apart (σ = det U det V):
+//! ```text
+//! stretching   A_ii = μ + Λ g_i²,  A_ij = Λ g_i g_j + c σ s_k,  g_i = σ s_j s_k
+//! shear        μ - c σ s_k         rotation   μ + c σ s_k
+//! ```
+//! so its positive part needs a 3×3 eigenproblem and two maxima a pair. Finite and with a
+//! force that resists even where a cell is flat or inside out (Smith, de Goes, Kim 2018;
+//! here without their logarithm, as in Kim and Eberle's course, so that λ and μ are those
+//! of small strain up to Λ).
+
+use super::wide::{M3, V3, W, cofactors, diagonalise, dot};
+use crate::lanes::Lanes;
+
+/// Constants of four cells.
+#[derive(Clone, Copy)]
+pub struct Constants<L> {
+    /// μ (Pa)
+    pub mu: W<L>,
+    /// λ (Pa)
+    pub lambda: W<L>,
+}
+
+/// Ψ and P.
+#[inline(always)]
+pub fn stress<L: Lanes>(m: Constants<L>, f: &M3<L>) -> (W<L>, M3<L>) {
+    let (g, j) = cofactors(f);
+    let (one, half) = (W::splat(1.0), W::splat(0.5));
+    let (over, modulus) = (j - one, m.lambda + m.mu);
+    let square = dot(f[0], f[0]) + dot(f[1], f[1]) + dot(f[2], f[2]);
+    let energy = half * m.mu * (square - W::splat(3.0)) - m.mu * over + half * modulus * over * over;
+    let c = modulus * over - m.mu;
+    let mut p = g;
+    for i in 0..3 {
+        for k in 0..3 {
+            p[i][k] = m.mu * f[i][k] + c * g[i][k];
+        }
+    }
+    (energy, p)
+}
+
+/// The second derivative in the axes of U and V: for node vectors a, b with components in V's
+/// axes, K_ik = A_ik a_i b_k + R_ik a_k b_i, and on the diagonal Σ_j≠i Q_ij a_j b_j.
+pub struct Second<L> {
+    pub a: M3<L>,
+    pub q: M3<L>,
+    pub r: M3<L>,
+}
+
+/// Second derivative for singular values `s` of orientation `sigma`; rotations feel the
+/// stress of the values `t` and determinant `tj` (the same where it shall be exact).
+#[inline(always)]
+pub fn second<L: Lanes>(m: Constants<L>, s: V3<L>, sigma: W<L>, t: V3<L>, tj: W<L>, exact: bool) -> Second<L> {
+    let (one, half) = (W::splat(1.0), W::splat(0.5));
+    let modulus = m.lambda + m.mu;
+    let c = (modulus * (sigma * s[0] * s[1] * s[2] - one) - m.mu) * sigma;
+    let ct = (modulus * (tj - one) - m.mu) * sigma;
+    let g = [sigma * s[1] * s[2], sigma * s[2] * s[0], sigma * s[0] * s[1]];
+    let mut a = super::wide::zero();
+    let (mut q, mut r) = (a, a);
+    for i in 0..3 {
+        for j in 0..3 {
+            a[i][j] = modulus * g[i] * g[j];
+            if i == j {
+                a[i][j] = a[i][j] + m.mu;
+            } else {
+                let k = 3 - i - j;
+                a[i][j] = a[i][j] + c * s[k];
+                let (mut shear, mut turn) = (m.mu - c * s[k], m.mu + ct * t[k]);
+                if !exact {
+                    (shear, turn) = (shear.positive(), turn.positive());
+                }
+                q[i][j] = half * (shear + turn);
+                r[i][j] = half * (shear - turn);
+            }
+        }
+    }
+    if !exact {
+        project(&mut a);
+    }
+    Second { a, q, r }
+}
+
+/// The positive part of a symmetric matrix; nothing is done where it is positive already.
+#[inline(always)]
+fn project<L: Lanes>(a: &mut M3<L>) {
+    let zero = W::splat(0.0);
+    let minor = a[0][0] * a[1][1] - a[0][1] * a[0][1];
+    let (_, det) = cofactors(a);
+    if (-a[0][0]).all_below(zero) && (-minor).all_below(zero) && (-det).all_below(zero) {
+        return;
+    }
+    let mut d = *a;
+    let v = diagonalise(&mut d);
+    for i in 0..3 {
+        for j in 0..3 {
+            let mut sum = zero;
+            for k in 0..3 {
+                sum = sum + v[i][k] * d[k][k].positive() * v[j][k];
+            }
+            a[i][j] = sum;
+        }
+    }
+}
