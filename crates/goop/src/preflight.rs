@@ -335,8 +335,7 @@ mod tests {
     fn a_framed_cantilever_has_its_lowest_frequency_and_no_step_limit() {
         let (length, nodes) = (1.0, 41);
         let total = length * (nodes - 1) as f64 / (nodes as f64 - 1.5);
-        let card =
-            Material { young: 1e10, density: 1000.0, radius: 0.01, damping: 0.0, ..Material::default() };
+        let card = Material { young: 1e10, density: 1000.0, radius: 0.01, damping: 0.0, ..Material::default() };
         let body = Body::new("beam", Shape::line(total, nodes).unwrap(), card, Axes::HYBRID).pin(&[0, 1]);
         let words = limits(&body);
         assert!(words[0].contains("card form"), "{words:?}");

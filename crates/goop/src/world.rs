@@ -6,8 +6,8 @@
 
 use crate::animate::Pose;
 use crate::contact::Anchor;
-use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
 use crate::coordinates::framed::FramedState;
+use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
 use crate::coordinates::rigid;
 use crate::frame::{BodyFrame, Frame};
 use crate::integrate::semi_implicit;

@@ -10,7 +10,15 @@ use goop::material::{MaterialField, Weights};
 use goop::{Axes, Body, Material, Shape, World};
 
 fn rubber() -> Material {
-    Material { density: 1000.0, young: 1.0e6, poisson: 0.3, thickness: 2e-3, radius: 5e-3, damping: 0.0, ..Material::default() }
+    Material {
+        density: 1000.0,
+        young: 1.0e6,
+        poisson: 0.3,
+        thickness: 2e-3,
+        radius: 5e-3,
+        damping: 0.0,
+        ..Material::default()
+    }
 }
 
 fn hybrid(shape: Shape, material: impl Into<MaterialField>) -> Body {
@@ -64,8 +72,7 @@ fn the_stiffness_is_positive_semi_definite_and_leaves_shifts_alone() {
     let weights = Weights { first: [3.0, 2.0, 1.0], second: [0.3, 0.2, 0.1], mixed: [0.1; 3], ..Weights::default() };
     for (name, shape) in shapes() {
         for published in [false, true] {
-            let material =
-                MaterialField { weights: published.then_some(weights), ..MaterialField::uniform(rubber()) };
+            let material = MaterialField { weights: published.then_some(weights), ..MaterialField::uniform(rubber()) };
             let body = hybrid(shape.clone(), material);
             let k = dense(&body);
             let n = body.len();
@@ -120,8 +127,7 @@ fn the_energy_of_a_polynomial_is_its_integral() {
             })
             .sum::<f64>()
     };
-    let expected =
-        0.5 * (3.0 * a * square(c1, b, 8) + 2.0 * b * square(c2, a, 12) + 2.0 * 0.7 * c3 * c3 * a * b);
+    let expected = 0.5 * (3.0 * a * square(c1, b, 8) + 2.0 * b * square(c2, a, 12) + 2.0 * 0.7 * c3 * c3 * a * b);
     assert!((energy / expected - 1.0).abs() < 1e-12, "{energy} {expected}");
     // e_y = ½ c x²: second derivative c in all rows but those that would leave the grid.
     let mut e = vec![0.0; 3 * n];
@@ -148,10 +154,12 @@ fn the_energy_at_positions_is_that_of_the_matrix() {
         let (body, state) = (&world.model().bodies[0], &world.state().bodies[0]);
         let framed = state.framed.as_ref().unwrap();
         let (k, e) = (dense(body), &framed.displacement);
-        let energy: f64 = 0.5 * (0..e.len()).map(|i| e[i] * (0..e.len()).map(|j| k[i][j] * e[j]).sum::<f64>()).sum::<f64>();
+        let energy: f64 =
+            0.5 * (0..e.len()).map(|i| e[i] * (0..e.len()).map(|j| k[i][j] * e[j]).sum::<f64>()).sum::<f64>();
         let mut f = vec![DVec3::ZERO; body.len()];
         let mut g = f.clone();
-        let found = body.elastic.as_ref().unwrap().forces(&state.memory, &state.positions, &state.velocities, &mut f, &mut g);
+        let found =
+            body.elastic.as_ref().unwrap().forces(&state.memory, &state.positions, &state.velocities, &mut f, &mut g);
         assert!((found - energy).abs() < 1e-6 * energy.max(1e-12), "{name}: {found} {energy}");
     }
 }
@@ -188,10 +196,8 @@ fn momenta_of_a_free_body_stay_to_rounding() {
 /// Catches a frame turned by the wrong spin: a body spun about its middle axis flips again and again.
 #[test]
 fn a_stiff_free_body_tumbles_and_keeps_its_angular_momentum() {
-    let mut body = hybrid(
-        Shape::block(DVec3::new(0.3, 0.05, 0.2), [6, 2, 5]).unwrap(),
-        Material { young: 1e9, ..rubber() },
-    );
+    let mut body =
+        hybrid(Shape::block(DVec3::new(0.3, 0.05, 0.2), [6, 2, 5]).unwrap(), Material { young: 1e9, ..rubber() });
     // Inertia is least about x, largest about y; z is the middle axis.
     body.start.spin = DVec3::new(0.01, 0.01, 8.0);
     let mut world = weightless(body, 1.0 / 240.0);
@@ -217,7 +223,9 @@ fn a_stiff_free_body_tumbles_and_keeps_its_angular_momentum() {
 #[test]
 fn ten_decades_of_stiffness_tend_to_the_rigid_body() {
     for rate in [240.0, 60.0] {
-        for shape in [Shape::block(DVec3::new(0.3, 0.1, 0.2), [5, 3, 4]).unwrap(), Shape::rectangle([0.4, 0.3], [7, 6]).unwrap()] {
+        for shape in
+            [Shape::block(DVec3::new(0.3, 0.1, 0.2), [5, 3, 4]).unwrap(), Shape::rectangle([0.4, 0.3], [7, 6]).unwrap()]
+        {
             let toss = |axes: Axes, young: f64| {
                 let mut body = Body::new("b", shape.clone(), Material { young, thickness: 0.02, ..rubber() }, axes);
                 body.start.velocity = DVec3::new(1.0, 4.0, 0.0);

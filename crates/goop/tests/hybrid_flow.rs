@@ -55,7 +55,9 @@ fn clay_keeps_its_dent_and_rubber_does_not() {
     let (_, plastic) = dent(Material { flow: 100.0, yield_strain: 0.02, ..clay() });
     let (_, viscous) = dent(Material { flow: 2.0, yield_strain: 0.0, ..clay() });
     let (_, limited) = dent(Material { flow: 100.0, yield_strain: 0.02, flow_limit: 0.01, ..clay() });
-    eprintln!("dent {most:.4} m; left: elastic {elastic:.1e}, below yield {stiff:.1e}, plastic {plastic:.4}, viscous {viscous:.4}, limited {limited:.4}");
+    eprintln!(
+        "dent {most:.4} m; left: elastic {elastic:.1e}, below yield {stiff:.1e}, plastic {plastic:.4}, viscous {viscous:.4}, limited {limited:.4}"
+    );
     assert!(elastic < 0.02 * most && stiff < 0.02 * most);
     assert!(plastic > 0.2 * most && viscous > 0.2 * most);
     assert!(limited < 0.7 * plastic && limited > 0.01 * plastic);
@@ -66,7 +68,8 @@ fn clay_keeps_its_dent_and_rubber_does_not() {
 fn flow_leaves_momenta_and_positions_alone() {
     for yield_strain in [0.0, 0.01] {
         let material = Material { flow: 20.0, yield_strain, drag: 0.0, ..clay() };
-        let mut body = Body::new("b", Shape::block(DVec3::new(0.3, 0.2, 0.4), [4, 3, 5]).unwrap(), material, Axes::HYBRID);
+        let mut body =
+            Body::new("b", Shape::block(DVec3::new(0.3, 0.2, 0.4), [4, 3, 5]).unwrap(), material, Axes::HYBRID);
         body.start.velocity = DVec3::new(1.0, 2.0, -1.0);
         body.start.spin = DVec3::new(2.0, 5.0, -3.0);
         let mut world = weightless(body, 1.0 / 240.0);
@@ -83,14 +86,21 @@ fn flow_leaves_momenta_and_positions_alone() {
         let row = world.row(0);
         let framed = world.state().bodies[0].framed.as_ref().unwrap();
         let flown = framed.reference.iter().zip(first.iter()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        eprintln!("yield {yield_strain}: flown {flown:.4} m, P {:.1e}, L {:.1e}, residue {:.1e}, flow {:.3e} J", (p - p0).length() / p0.length(), (l - l0).length() / l0.length(), share(&row), row.flow);
+        eprintln!(
+            "yield {yield_strain}: flown {flown:.4} m, P {:.1e}, L {:.1e}, residue {:.1e}, flow {:.3e} J",
+            (p - p0).length() / p0.length(),
+            (l - l0).length() / l0.length(),
+            share(&row),
+            row.flow
+        );
         assert!((p - p0).length() < 1e-12 * p0.length() && (l - l0).length() < 1e-12 * l0.length());
         assert!(flown > 1e-4 && row.flow > 0.0 && (row.residue() - opened).abs() < 1e-9 * row.initial);
         // e holds no rigid part of the shape as it is now.
         let masses = &world.model().bodies[0].masses;
         let n = masses.len();
         let at = |planes: &[f64], i: usize| DVec3::new(planes[i], planes[n + i], planes[2 * n + i]);
-        let turned: DVec3 = (0..n).map(|i| masses[i] * at(&framed.reference, i).cross(at(&framed.displacement, i))).sum();
+        let turned: DVec3 =
+            (0..n).map(|i| masses[i] * at(&framed.reference, i).cross(at(&framed.displacement, i))).sum();
         assert!(turned.length() < 1e-12, "{turned}");
     }
 }
@@ -137,6 +147,11 @@ fn a_strip_pulled_too_far_tears_in_two() {
     let broken = world.state().bodies[0].memory.iter().filter(|&&holds| holds == 0.0).count();
     let elastic = world.model().bodies[0].elastic.as_ref().unwrap();
     assert_eq!(elastic.edges(&world.state().bodies[0].memory).len(), elastic.elements());
-    eprintln!("{broken} edges broke, elastic {:.3} J of {most:.3} J, fracture {:.3} J, residue {:.1e}", row.elastic, row.fracture, share(&row));
+    eprintln!(
+        "{broken} edges broke, elastic {:.3} J of {most:.3} J, fracture {:.3} J, residue {:.1e}",
+        row.elastic,
+        row.fracture,
+        share(&row)
+    );
     assert!(broken >= 4 && row.fracture > 0.0 && row.elastic < 0.3 * most && share(&row) < 1e-9);
 }

@@ -38,7 +38,15 @@ fn frequency(body: Body, expected: f64, mode: impl Fn(DVec3) -> f64) -> f64 {
 }
 
 fn card() -> Material {
-    Material { density: 1000.0, young: 1e9, poisson: 0.3, thickness: 5e-3, radius: 5e-3, damping: 0.0, ..Material::default() }
+    Material {
+        density: 1000.0,
+        young: 1e9,
+        poisson: 0.3,
+        thickness: 5e-3,
+        radius: 5e-3,
+        damping: 0.0,
+        ..Material::default()
+    }
 }
 
 /// Catches a bending weight that is off by Poisson's ratio, a mixed term with the wrong coefficient, and first-derivative
@@ -52,10 +60,12 @@ fn a_simply_supported_plate_has_the_frequencies_of_the_theory() {
     for (waves, number) in [([1.0, 1.0], 19.7392), ([1.0, 2.0], 49.3480)] {
         let expected = number * (bending / (c.density * c.thickness)).sqrt();
         let body = Body::new("plate", shape.clone(), c, Axes::HYBRID).pin(&rim);
-        let found = frequency(body, expected, |r| {
-            (waves[0] * PI * (r.x + 0.5)).sin() * (waves[1] * PI * (r.z + 0.5)).sin()
-        });
-        eprintln!("plate {waves:?}: {found:.4} rad/s against {expected:.4}, {:+.2} %", 100.0 * (found / expected - 1.0));
+        let found =
+            frequency(body, expected, |r| (waves[0] * PI * (r.x + 0.5)).sin() * (waves[1] * PI * (r.z + 0.5)).sin());
+        eprintln!(
+            "plate {waves:?}: {found:.4} rad/s against {expected:.4}, {:+.2} %",
+            100.0 * (found / expected - 1.0)
+        );
         assert!((found / expected - 1.0).abs() < 0.01);
     }
 }

@@ -125,7 +125,10 @@ fn the_account_closes_for_every_force() {
             for dt in [1.0 / 480.0, 1.0 / 60.0] {
                 let row = play(scene(name, axes, dt));
                 let line = format!("{name}, {form}, {dt:.4} s: {:.1e} of {:.2} J", share(&row), row.exchanged);
-                eprintln!("{line}, scheme {:.3} J, impact {:.3} J, friction {:.3} J", row.scheme, row.impact, row.friction);
+                eprintln!(
+                    "{line}, scheme {:.3} J, impact {:.3} J, friction {:.3} J",
+                    row.scheme, row.impact, row.friction
+                );
                 if share(&row).is_nan() || share(&row) >= 1e-6 {
                     failed.push(line);
                 }
@@ -164,7 +167,8 @@ fn leaving_out_one_term_opens_the_account() {
 fn a_block_holds_or_slides_on_an_incline_as_friction_says() {
     for (friction, slides) in [(0.55, false), (0.45, true)] {
         for dt in [1.0 / 240.0, 1.0 / 60.0] {
-            let mut body = block(DVec3::splat(0.2), [3, 3, 3], Material { young: 1e6, damping: 0.2, ..rubber() }, Axes::HYBRID);
+            let mut body =
+                block(DVec3::splat(0.2), [3, 3, 3], Material { young: 1e6, damping: 0.2, ..rubber() }, Axes::HYBRID);
             let tilt = DQuat::from_rotation_z(-0.5f64.atan());
             (body.start.position, body.start.rotation) = (tilt * DVec3::new(0.0, 0.1, 0.0), tilt);
             let mut ground = obstacle(ObstacleShape::Plane, friction);
@@ -289,7 +293,12 @@ fn a_planar_world_keeps_a_hoop_in_its_plane() {
     let state = &world.state().bodies[0];
     let off = state.positions.iter().zip(&state.velocities).map(|(x, v)| x.z.abs() + v.z.abs()).fold(0.0, f64::max);
     let row = world.row(0);
-    eprintln!("off plane {off:.1e}, residue {:.1e}, depth {:.1e}, centre {}", share(&row), depth(&world), center(&world));
+    eprintln!(
+        "off plane {off:.1e}, residue {:.1e}, depth {:.1e}, centre {}",
+        share(&row),
+        depth(&world),
+        center(&world)
+    );
     assert!(off < 1e-9 && depth(&world) < 1e-4 && share(&row) < 0.01);
 }
 

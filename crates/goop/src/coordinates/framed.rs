@@ -79,12 +79,7 @@ impl Clone for FramedState {
 
 impl FramedState {
     fn without_nodes(&self) -> Self {
-        Self {
-            displacement: Vec::new(),
-            rate: Vec::new(),
-            reference: self.reference.clone(),
-            ..*self
-        }
+        Self { displacement: Vec::new(), rate: Vec::new(), reference: self.reference.clone(), ..*self }
     }
 
     /// Hands the large arrays over to `before` and copies the rest to it; a step writes them anew.
@@ -191,8 +186,7 @@ impl FramedState {
                 let (m, e, rate) = (masses[i], get(&self.displacement, n, i), get(&self.rate, n, i));
                 let q = get(&self.reference, n, i) + e;
                 let h = m * e.cross(rate);
-                let terms =
-                    [m * q.x * q.x, m * q.y * q.y, m * q.z * q.z, m * q.y * q.z, m * q.z * q.x, m * q.x * q.y];
+                let terms = [m * q.x * q.x, m * q.y * q.y, m * q.z * q.z, m * q.y * q.z, m * q.z * q.x, m * q.x * q.y];
                 (0..6).for_each(|k| s[k] += terms[k]);
                 (0..3).for_each(|k| s[6 + k] += h[k]);
             }
@@ -272,9 +266,7 @@ impl FramedState {
     pub fn numbers(&self) -> [f64; 19] {
         let (c, q, p, l) = (self.center, self.rotation, self.momentum, self.angular_momentum);
         let (s, d) = (self.spin, self.spin_change);
-        [
-            c.x, c.y, c.z, q.x, q.y, q.z, q.w, p.x, p.y, p.z, l.x, l.y, l.z, s.x, s.y, s.z, d.x, d.y, d.z,
-        ]
+        [c.x, c.y, c.z, q.x, q.y, q.z, q.w, p.x, p.y, p.z, l.x, l.y, l.z, s.x, s.y, s.z, d.x, d.y, d.z]
     }
 }
 
@@ -302,11 +294,7 @@ pub(crate) fn cross(a: DVec3) -> DMat3 {
 
 /// Inertia from Σμ of xx, yy, zz, yz, zx, xy.
 pub(crate) fn inertia([xx, yy, zz, yz, zx, xy]: [f64; 6]) -> DMat3 {
-    DMat3::from_cols(
-        DVec3::new(yy + zz, -xy, -zx),
-        DVec3::new(-xy, xx + zz, -yz),
-        DVec3::new(-zx, -yz, xx + yy),
-    )
+    DMat3::from_cols(DVec3::new(yy + zz, -xy, -zx), DVec3::new(-xy, xx + zz, -yz), DVec3::new(-zx, -yz, xx + yy))
 }
 
 /// The axis of a shape without inertia about it.

@@ -200,13 +200,7 @@ impl Linear {
     }
 
     /// Writes K e and K ė; returns e·Ke, e·Kė, ė·Kė, and old·Ke, old·Kė for another vector.
-    pub fn products(
-        &self,
-        x: [&[f64]; 2],
-        old: &[f64],
-        out_e: &mut [f64],
-        out_rate: &mut [f64],
-    ) -> [f64; 5] {
+    pub fn products(&self, x: [&[f64]; 2], old: &[f64], out_e: &mut [f64], out_rate: &mut [f64]) -> [f64; 5] {
         let (out_e, out_rate) = (Disjoint::new(out_e), Disjoint::new(out_rate));
         let n = old.len() / 3;
         let mut sums = [0.0; 5];

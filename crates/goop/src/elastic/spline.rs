@@ -186,7 +186,9 @@ impl Spline {
             (false, Planes::Mixed) => {
                 "the card form runs: tangential and normal weights on a curved shape, one factor over all three axes"
             }
-            (false, Planes::Shared) => "the card form runs: the same weight in every direction, one factor for all axes",
+            (false, Planes::Shared) => {
+                "the card form runs: the same weight in every direction, one factor for all axes"
+            }
             (false, Planes::Apart(_)) => {
                 "the card form runs: tangential and normal weights on a flat shape, a factor along it and one across it"
             }
@@ -365,11 +367,10 @@ impl Elasticity for Spline {
     fn forces(&self, memory: &[f64], x: &[DVec3], _v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
         damping.fill(DVec3::ZERO);
         elastic.fill(DVec3::ZERO);
-        let (center, rotation, middle) = crate::coordinates::framed::fit(&self.masses, |i| self.rest[i], |i| x[i], DQuat::IDENTITY);
+        let (center, rotation, middle) =
+            crate::coordinates::framed::fit(&self.masses, |i| self.rest[i], |i| x[i], DQuat::IDENTITY);
         let turn = rotation * self.axes;
-        let e = |i: usize| {
-            turn.inverse() * (x[i] - center) - self.axes.inverse() * (self.rest[i] - middle)
-        };
+        let e = |i: usize| turn.inverse() * (x[i] - center) - self.axes.inverse() * (self.rest[i] - middle);
         let mut energy = 0.0;
         for term in self.terms.iter().filter(|t| !self.broken(t, memory)) {
             let (row, block) = (&term.row, term.block() * term.weight);
@@ -401,7 +402,8 @@ impl Elasticity for Spline {
         _exact: bool,
         matrix: &mut BlockMatrix,
     ) {
-        let (_, rotation, _) = crate::coordinates::framed::fit(&self.masses, |i| self.rest[i], |i| x[i], DQuat::IDENTITY);
+        let (_, rotation, _) =
+            crate::coordinates::framed::fit(&self.masses, |i| self.rest[i], |i| x[i], DQuat::IDENTITY);
         let turn = DMat3::from_quat(rotation * self.axes);
         let factor = weights.position + weights.velocity * self.damping_time;
         let mut blocks: Vec<(u32, u32, DMat3)> = Vec::new();

@@ -151,8 +151,7 @@ impl Rows {
         for (face, plane) in order {
             let [a, b] = pairs[plane];
             let edge = |p: usize, q: usize, axis: usize| number.get(&(key(face[p], face[q]), axis)).copied();
-            let (Some(a0), Some(a1), Some(b0), Some(b1)) =
-                (edge(0, 1, a), edge(2, 3, a), edge(0, 2, b), edge(1, 3, b))
+            let (Some(a0), Some(a1), Some(b0), Some(b1)) = (edge(0, 1, a), edge(2, 3, a), edge(0, 2, b), edge(1, 3, b))
             else {
                 continue;
             };

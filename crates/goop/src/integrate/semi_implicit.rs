@@ -21,7 +21,9 @@
 
 use crate::contact::Anchor;
 use crate::coordinates::framed::respond::{Hold, Kind, Rigid};
-use crate::coordinates::framed::{FramedState, flow, Work, cross, factored::Factored, get, inertia, kernels, outer, put};
+use crate::coordinates::framed::{
+    FramedState, Work, cross, factored::Factored, flow, get, inertia, kernels, outer, put,
+};
 use crate::coordinates::nodal::{Clock, Outcome, Scratch};
 use crate::ledger::Row;
 use crate::model::{Body, Model};
@@ -91,8 +93,7 @@ pub fn step(
     scratch: &mut Scratch,
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    let (Some(f0), Some(mut f1), Some(mut work)) =
-        (before.framed.as_ref(), state.framed.take(), scratch.framed.take())
+    let (Some(f0), Some(mut f1), Some(mut work)) = (before.framed.as_ref(), state.framed.take(), scratch.framed.take())
     else {
         return outcome;
     };
@@ -499,9 +500,8 @@ impl Books<'_> {
         let gain = fixed.eta * (h * (fixed.weight + fixed.loads.force + fixed.drag.force) + rotation * push);
         let spun = fixed.eta * (h * (fixed.loads.torque + fixed.drag.torque) + rotation * torque);
         let mut scheme = -mean.dot(f1.momentum - f0.momentum - gain);
-        let formula = |f: &FramedState, rates: f64| {
-            0.5 * f.momentum.length_squared() / mass + 0.5 * rates + f.turning_energy()
-        };
+        let formula =
+            |f: &FramedState, rates: f64| 0.5 * f.momentum.length_squared() / mass + 0.5 * rates + f.turning_energy();
         // The frame turns and exchanges energy with e.
         scheme += turn.dot(spun) - self.sums.inertial - (f1.turning_energy() - f0.turning_energy());
         // Cross terms between frame and e: none unless the constraints are off.
@@ -548,8 +548,7 @@ impl Books<'_> {
             let on_e: f64 = (0..n)
                 .map(|i| {
                     let rate = mean_rate(i);
-                    work.drag_force[i].dot(rotation * rate)
-                        - kappa * body.masses[i] * get(&work.delta, n, i).dot(rate)
+                    work.drag_force[i].dot(rotation * rate) - kappa * body.masses[i] * get(&work.delta, n, i).dot(rate)
                 })
                 .sum();
             let power = force.dot(mean) + torque.dot(turn) + on_e;

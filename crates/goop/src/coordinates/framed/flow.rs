@@ -125,7 +125,7 @@ fn solve(work: &mut Work, factor: &mut Factored) {
         let beta = if round > 0 { rz / old } else { 0.0 };
         p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
         let curve = work.linear.products([&p, &p], &p, &mut q, &mut spare)[0];
-        if !(curve > 0.0) {
+        if curve <= 0.0 || curve.is_nan() {
             break;
         }
         let alpha = rz / curve;

@@ -124,6 +124,7 @@ fn planes<'a>(all: &'a [f64], n: usize, range: &Range<usize>) -> Planes<'a> {
 ///
 /// # Safety
 /// Ranges in use at the same time must not overlap.
+#[allow(clippy::mut_from_ref)]
 unsafe fn planes_mut<'a>(all: &'a Disjoint<'_, f64>, n: usize, range: &Range<usize>) -> [&'a mut [f64]; 3] {
     // SAFETY: planes are disjoint, ranges by the caller's promise.
     [0, 1, 2].map(|p| unsafe { all.slice(p * n + range.start..p * n + range.end) })
@@ -146,15 +147,7 @@ pub struct Start<'a> {
 
 /// b = μ (inertial + fall) - K e - reach K ė, by planes. Returns Σμ w and Σμ r×w for w = e/h + ė: what the
 /// displacement already has of a rigid motion, by rounding.
-pub fn right_side(
-    start: &Start,
-    h: f64,
-    fall: DVec3,
-    reach: f64,
-    ke: &[f64],
-    kr: &[f64],
-    out: &mut [f64],
-) -> [f64; 6] {
+pub fn right_side(start: &Start, h: f64, fall: DVec3, reach: f64, ke: &[f64], kr: &[f64], out: &mut [f64]) -> [f64; 6] {
     let n = start.masses.len();
     let out = Disjoint::new(out);
     sum(n, |range| {
@@ -289,8 +282,7 @@ fn advance_by<L: Lanes>(
         let middle = add(r, scaled(add(e, new_e), half));
         for (k, q) in [middle, end].into_iter().enumerate() {
             let [x, y, z] = scaled(q, m);
-            let terms =
-                [x.times(q[0]), y.times(q[1]), z.times(q[2]), y.times(q[2]), z.times(q[0]), x.times(q[1])];
+            let terms = [x.times(q[0]), y.times(q[1]), z.times(q[2]), y.times(q[2]), z.times(q[0]), x.times(q[1])];
             for t in 0..6 {
                 s[6 * k + t] = s[6 * k + t].plus(terms[t]);
             }
@@ -368,8 +360,7 @@ pub fn furthest(from: &[DVec3], to: &[DVec3]) -> (f64, f64) {
     let n = from.len();
     let both = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1] + b[1]];
     let work = |range: Range<usize>| furthest_range(&from[range.clone()], &to[range]);
-    let [most, all] =
-        if n < LARGE { work(0..n) } else { Chunks::new(n).fold([0.0; 2], |_, range| work(range), both) };
+    let [most, all] = if n < LARGE { work(0..n) } else { Chunks::new(n).fold([0.0; 2], |_, range| work(range), both) };
     (most, all)
 }
 
@@ -476,8 +467,7 @@ wide!(dots_range, dots_by, (e: &[f64], rate: &[f64], old: &[f64], a: &[f64], b: 
 fn dots_by<L: Lanes>(e: &[f64], rate: &[f64], old: &[f64], a: &[f64], b: &[f64]) -> [f64; 5] {
     let mut s = [L::splat(0.0); 5];
     for i in (0..e.len()).step_by(WIDE) {
-        let (e, rate, old, a, b): (L, L, L, L, L) =
-            (take(e, i), take(rate, i), take(old, i), take(a, i), take(b, i));
+        let (e, rate, old, a, b): (L, L, L, L, L) = (take(e, i), take(rate, i), take(old, i), take(a, i), take(b, i));
         let terms = [e.times(a), e.times(b), rate.times(b), old.times(a), old.times(b)];
         for k in 0..5 {
             s[k] = s[k].plus(terms[k]);

@@ -130,8 +130,7 @@ impl Work {
             self.factors.swap_remove(oldest);
         }
         let times = [dt, self.drag, self.damping_time];
-        let mut factor =
-            Factored::new(&self.linear, &self.analyses, &body.masses, times, &state.reference, terms)?;
+        let mut factor = Factored::new(&self.linear, &self.analyses, &body.masses, times, &state.reference, terms)?;
         factor.version = self.version;
         Some(factor)
     }
