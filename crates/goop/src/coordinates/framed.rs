@@ -55,6 +55,8 @@ pub struct FramedState {
     pub spin: DVec3,
     /// Change of it in the last step (rad/s).
     pub spin_change: DVec3,
+    /// Shape axes from body axes.
+    pub axes: DQuat,
     /// Axis of a straight reference shape, in body axes.
     pub loose: Option<DVec3>,
     /// Axis about which alone a planar world lets it turn, in body axes.
@@ -96,7 +98,12 @@ impl FramedState {
         let n = body.len();
         let turn = linear.axes.inverse();
         let reference = match old {
-            Some(old) if old.reference.len() == 3 * n => old.reference.clone(),
+            Some(old) if old.reference.len() == 3 * n && old.axes == linear.axes => old.reference.clone(),
+            Some(old) if old.reference.len() == 3 * n => {
+                let mut planes = vec![0.0; 3 * n];
+                (0..n).for_each(|i| put(&mut planes, n, i, turn * (old.axes * get(&old.reference, n, i))));
+                Arc::new(planes)
+            }
             _ => {
                 let rest = &body.shape.rest_positions;
                 let middle = (0..n).map(|i| body.masses[i] * rest[i]).sum::<DVec3>() / body.mass();
@@ -107,13 +114,14 @@ impl FramedState {
         };
         let mut state = Self {
             center: DVec3::ZERO,
-            rotation: old.map_or(body.start.rotation * linear.axes, |old| old.rotation),
+            rotation: old.map_or(body.start.rotation, |old| old.rotation * old.axes.inverse()) * linear.axes,
             momentum: DVec3::ZERO,
             angular_momentum: DVec3::ZERO,
             displacement: vec![0.0; 3 * n],
             rate: vec![0.0; 3 * n],
+            axes: linear.axes,
             loose: None,
-            planar: old.and_then(|old| old.planar),
+            planar: None,
             reference,
             inertia: DMat3::IDENTITY,
             internal: DVec3::ZERO,

@@ -115,29 +115,41 @@ impl Group {
         Some(Bands { offsets, values, inner })
     }
 
-    /// K e and K ė for one column, in a range of rows.
-    fn rows(&self, rows: Range<usize>, x: [&[f64]; 2], a: &mut [f64], b: &mut [f64]) {
+    /// K e and K ė in a range of rows, for all columns.
+    fn rows(&self, rows: Range<usize>, x: [&[f64]; 2], out: &mut [[&mut [f64]; 2]]) {
         let inner = match &self.bands {
             Some(bands) => {
                 let start = bands.inner.start.clamp(rows.start, rows.end);
                 let inner = start..bands.inner.end.clamp(start, rows.end);
                 let part = inner.start - rows.start..inner.end - rows.start;
-                kernels::band_rows(bands, inner.clone(), x, &mut a[part.clone()], &mut b[part]);
+                // At most three columns: no list is needed.
+                let mut three: [[&mut [f64]; 2]; 3] = Default::default();
+                for (to, from) in three.iter_mut().zip(out.iter_mut()) {
+                    *to = from.each_mut().map(|rows| &mut rows[part.clone()]);
+                }
+                kernels::band_rows(bands, inner.clone(), x, &mut three[..self.columns]);
                 inner
             }
             None => rows.start..rows.start,
         };
-        for row in (rows.start..inner.start).chain(inner.end..rows.end) {
-            let (mut sum_a, mut sum_b) = (0.0, 0.0);
-            for p in self.row_start[row] as usize..self.row_start[row + 1] as usize {
-                let (value, column) = (self.values[p], self.columns_of[p] as usize);
-                sum_a += value * x[0][column];
-                sum_b += value * x[1][column];
+        let size = self.size();
+        for (k, [a, b]) in out.iter_mut().enumerate() {
+            let x = x.map(|x| &x[k * size..(k + 1) * size]);
+            for row in (rows.start..inner.start).chain(inner.end..rows.end) {
+                let (mut sum_a, mut sum_b) = (0.0, 0.0);
+                for p in self.row_start[row] as usize..self.row_start[row + 1] as usize {
+                    let (value, column) = (self.values[p], self.columns_of[p] as usize);
+                    sum_a += value * x[0][column];
+                    sum_b += value * x[1][column];
+                }
+                (a[row - rows.start], b[row - rows.start]) = (sum_a, sum_b);
             }
-            (a[row - rows.start], b[row - rows.start]) = (sum_a, sum_b);
         }
     }
 }
+
+/// Rows at a time, so that what a block has written is still at hand for its scalar products.
+const BLOCK: usize = 1024;
 
 /// More diagonals than a grid's stencils have, seams and poles included.
 const MOST_BANDS: usize = 48;
@@ -193,19 +205,29 @@ impl Linear {
         let n = old.len() / 3;
         let mut sums = [0.0; 5];
         for group in &self.groups {
-            let size = group.size();
-            for column in 0..group.columns {
-                let at = group.plane * n + column * size;
-                let part = [0, 1].map(|k| &x[k][at..at + size]);
-                let sum = kernels::sum(size, |range| {
-                    let to = at + range.start..at + range.end;
-                    // SAFETY: ranges are disjoint.
-                    let (a, b) = unsafe { (out_e.slice(to.clone()), out_rate.slice(to.clone())) };
-                    group.rows(range.clone(), part, a, b);
-                    kernels::dots(&part[0][range.clone()], &part[1][range], &old[to], a, b)
-                });
-                sums = std::array::from_fn(|k| sums[k] + sum[k]);
-            }
+            let (size, at) = (group.size(), group.plane * n);
+            let part = x.map(|x| &x[at..at + group.columns * size]);
+            let sum = kernels::sum(size, |range| {
+                let mut sums = [0.0; 5];
+                for start in range.clone().step_by(BLOCK) {
+                    let block = start..(start + BLOCK).min(range.end);
+                    let mut out: [[&mut [f64]; 2]; 3] = Default::default();
+                    for (k, column) in out.iter_mut().enumerate().take(group.columns) {
+                        let to = at + k * size + block.start..at + k * size + block.end;
+                        // SAFETY: ranges and columns are disjoint.
+                        *column = unsafe { [out_e.slice(to.clone()), out_rate.slice(to)] };
+                    }
+                    group.rows(block.clone(), part, &mut out[..group.columns]);
+                    for (k, [a, b]) in out.iter().enumerate().take(group.columns) {
+                        let own = k * size + block.start..k * size + block.end;
+                        let old = &old[at + own.start..at + own.end];
+                        let dots = kernels::dots(&part[0][own.clone()], &part[1][own], old, a, b);
+                        (0..5).for_each(|t| sums[t] += dots[t]);
+                    }
+                }
+                sums
+            });
+            sums = std::array::from_fn(|k| sums[k] + sum[k]);
         }
         sums
     }

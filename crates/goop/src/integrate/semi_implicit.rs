@@ -154,13 +154,14 @@ fn advance(
     }
     gather_pins(body, clock, scratch, work);
 
-    right_side(&fixed, model, work, &scratch.loads, back);
+    let drift = right_side(&fixed, model, work, &scratch.loads, back);
     factor.solve(&mut work.delta);
     if let Some((axis, _)) = fixed.flat {
         flatten(&mut work.delta, axis);
     }
     let start = f0.start(&body.masses, fixed.inertial);
-    let multipliers = factor.multipliers(kernels::rigid_part(&start, h, &work.delta));
+    let rigid = kernels::rigid_part(&start, &work.delta);
+    let multipliers = factor.multipliers(std::array::from_fn(|k| rigid[k] + drift[k]));
 
     // Rounds of impulses.
     let inverse = f0.posed_inverse(f0.inertia);
@@ -171,6 +172,7 @@ fn advance(
         let shift = DMat3::IDENTITY - fixed.flat.map_or(DMat3::ZERO, |(axis, _)| outer(axis));
         let rigid = Rigid { shift: shift * (fixed.eta * h / body.mass()), turn: inverse * (fixed.eta * h) };
         let at_reference = Rigid { turn: f0.posed_inverse(reference_inertia(body, f0)) * (fixed.eta * h), ..rigid };
+        work.response.begin();
         let near = model.obstacles.iter().map(|o| 1e-6 * o.tolerance).fold(1e-9, f64::min);
         for round in 0..ROUNDS {
             let left = measure_gaps(model, clock, before, f1, back, &mut work.holds);
@@ -236,13 +238,13 @@ fn reference_inertia(body: &Body, f0: &FramedState) -> DMat3 {
     inertia(s)
 }
 
-/// b = f + inertial forces - K (e₀ + (h + β) ė₀), into `work.delta`.
-fn right_side(fixed: &Fixed, model: &Model, work: &mut Work, loads: &[DVec3], back: DMat3) {
+/// b = f + inertial forces - K (e₀ + (h + β) ė₀), into `work.delta`; returns what e₀/h + ė₀ has of rigid motions.
+fn right_side(fixed: &Fixed, model: &Model, work: &mut Work, loads: &[DVec3], back: DMat3) -> [f64; 6] {
     let (n, f0) = (fixed.body.len(), fixed.before);
     let reach = fixed.h + work.damping_time;
     let fall = if fixed.body.terms.translational { DVec3::ZERO } else { back * model.gravity };
     let start = f0.start(&fixed.body.masses, fixed.inertial);
-    kernels::right_side(&start, fall, reach, &work.ke, &work.kr, &mut work.delta);
+    let drift = kernels::right_side(&start, fixed.h, fall, reach, &work.ke, &work.kr, &mut work.delta);
     let (drag, prestress) = (&work.drag_force, &work.linear.prestress);
     if !loads.is_empty() || !drag.is_empty() {
         for i in 0..n {
@@ -255,6 +257,7 @@ fn right_side(fixed: &Fixed, model: &Model, work: &mut Work, loads: &[DVec3], ba
     if let Some((axis, _)) = fixed.flat {
         flatten(&mut work.delta, axis);
     }
+    drift
 }
 
 /// Takes the components along a direction out.

@@ -45,6 +45,16 @@ pub struct Factored {
     pub idle: u32,
 }
 
+/// A node for [`Factored::response`].
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared {
+    node: usize,
+    slot: usize,
+    /// Y, and S⁻¹ Yᵀ.
+    y: [DVec3; 6],
+    turned: [DVec3; 6],
+}
+
 /// Bytes of cached columns, at most.
 const COLUMN_BYTES: usize = 256 << 20;
 
@@ -115,9 +125,11 @@ impl Factored {
             for j in 0..6 {
                 s[j][k] = (0..n).map(|i| masses[i] * motion(j, i).dot(get(&column, n, i))).sum();
             }
+            let largest = column.iter().fold(0.0f64, |a, v| a.max(v.abs()));
             for p in 0..3 {
                 let plane = &column[p * n..(p + 1) * n];
-                if plane.iter().any(|&v| v != 0.0) {
+                // A flat shape in its own axes has nothing but rounding in some.
+                if plane.iter().any(|&v| v.abs() > 1e-13 * largest) {
                     self.y[3 * k + p] = plane.to_vec();
                 }
             }
@@ -204,10 +216,17 @@ impl Factored {
         true
     }
 
+    /// What the responses of a node whose column is known need of it.
+    pub fn prepared(&self, node: u32) -> Prepared {
+        let y = self.y_at(node as usize);
+        let turned = std::array::from_fn(|a| (0..6).map(|b| self.s_inverse[a][b] * y[b]).sum());
+        Prepared { node: node as usize, slot: self.known[&node], y, turned }
+    }
+
     /// G_ij = A⁻¹ - Y S⁻¹ Yᵀ between two nodes whose columns are known: displacement in body axes (m) for
     /// an impulse at j (N s).
-    pub fn response(&self, i: u32, j: u32) -> DMat3 {
-        let (n, i_, slot) = (self.n, i as usize, self.known[&j]);
+    pub fn response(&self, i: &Prepared, j: &Prepared) -> DMat3 {
+        let (n, i_, slot) = (self.n, i.node, j.slot);
         let mut out = DMat3::ZERO;
         if self.mixed {
             let part = &self.columns[slot * 9 * n..(slot + 1) * 9 * n];
@@ -221,13 +240,9 @@ impl Factored {
                 out.col_mut(p)[p] = part[self.group_of[p] * n + i_];
             }
         }
-        let (yi, yj) = (self.y_at(i_), self.y_at(j as usize));
         for a in 0..6 {
-            let mut right = DVec3::ZERO;
-            for b in 0..6 {
-                right += self.s_inverse[a][b] * yj[b];
-            }
-            out -= DMat3::from_cols(yi[a] * right.x, yi[a] * right.y, yi[a] * right.z);
+            let (y, right) = (i.y[a], j.turned[a]);
+            out -= DMat3::from_cols(y * right.x, y * right.y, y * right.z);
         }
         out
     }

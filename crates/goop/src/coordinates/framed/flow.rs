@@ -74,7 +74,11 @@ fn flow(
     for (k, &[i, j]) in edges.iter().enumerate() {
         let (a, b) = (i as usize, j as usize);
         let strain = (get(&framed.displacement, n, b) - get(&framed.displacement, n, a)).length() / lengths[k];
-        let mut fraction = if strain > card.yield_strain { share * (1.0 - card.yield_strain / strain) } else { 0.0 };
+        let mut fraction = if strain.is_finite() && strain > card.yield_strain {
+            share * (1.0 - card.yield_strain / strain)
+        } else {
+            0.0
+        };
         if fraction > 0.0 && card.flow_limit.is_finite() {
             let flown = get(&framed.reference, n, b) - get(&framed.reference, n, a) - (rest(j) - rest(i));
             let room = (card.flow_limit - flown.length() / lengths[k]).max(0.0);
@@ -125,7 +129,7 @@ fn solve(work: &mut Work, factor: &mut Factored) {
         let beta = if round > 0 { rz / old } else { 0.0 };
         p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
         let curve = work.linear.products([&p, &p], &p, &mut q, &mut spare)[0];
-        if !(curve > 0.0) {
+        if curve <= 0.0 || curve.is_nan() {
             break;
         }
         let alpha = rz / curve;
@@ -145,7 +149,7 @@ fn tear(spline: &Spline, limit: f64, state: &mut BodyState, framed: &FramedState
     let stretched = |&[i, j]: &[u32; 2]| {
         let r = get(&framed.reference, n, j as usize) - get(&framed.reference, n, i as usize);
         let x = state.positions[j as usize] - state.positions[i as usize];
-        x.length() > (1.0 + limit) * r.length()
+        r.length() > 0.0 && x.length() > (1.0 + limit) * r.length()
     };
     if !edges.iter().zip(state.memory.iter()).any(|(edge, &holds)| holds > 0.0 && stretched(edge)) {
         return false;

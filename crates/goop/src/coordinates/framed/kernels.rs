@@ -124,6 +124,7 @@ fn planes<'a>(all: &'a [f64], n: usize, range: &Range<usize>) -> Planes<'a> {
 ///
 /// # Safety
 /// Ranges in use at the same time must not overlap.
+#[allow(clippy::mut_from_ref)]
 unsafe fn planes_mut<'a>(all: &'a Disjoint<'_, f64>, n: usize, range: &Range<usize>) -> [&'a mut [f64]; 3] {
     // SAFETY: planes are disjoint, ranges by the caller's promise.
     [0, 1, 2].map(|p| unsafe { all.slice(p * n + range.start..p * n + range.end) })
@@ -144,8 +145,9 @@ pub struct Start<'a> {
     pub inertial: [DMat3; 3],
 }
 
-/// b = μ (inertial + fall) - K e - reach K ė, by planes.
-pub fn right_side(start: &Start, fall: DVec3, reach: f64, ke: &[f64], kr: &[f64], out: &mut [f64]) {
+/// b = μ (inertial + fall) - K e - reach K ė, by planes. Returns Σμ w and Σμ r×w for w = e/h + ė: what the
+/// displacement already has of a rigid motion, by rounding.
+pub fn right_side(start: &Start, h: f64, fall: DVec3, reach: f64, ke: &[f64], kr: &[f64], out: &mut [f64]) -> [f64; 6] {
     let n = start.masses.len();
     let out = Disjoint::new(out);
     sum(n, |range| {
@@ -153,12 +155,11 @@ pub fn right_side(start: &Start, fall: DVec3, reach: f64, ke: &[f64], kr: &[f64]
         let out = unsafe { planes_mut(&out, n, &range) };
         let part = |all| planes(all, n, &range);
         let inputs = [start.reference, start.displacement, start.rate, ke, kr].map(part);
-        right_side_range(&start.masses[range.clone()], &inputs, &start.inertial, fall, reach, out);
-        [0.0]
-    });
+        right_side_range(&start.masses[range.clone()], &inputs, &start.inertial, fall, [reach, 1.0 / h], out)
+    })
 }
 
-wide!(right_side_range, right_side_by, (masses: &[f64], inputs: &[Planes; 5], inertial: &[DMat3; 3], fall: DVec3, reach: f64, out: [&mut [f64]; 3]) -> ());
+wide!(right_side_range, right_side_by, (masses: &[f64], inputs: &[Planes; 5], inertial: &[DMat3; 3], fall: DVec3, times: [f64; 2], out: [&mut [f64]; 3]) -> [f64; 6]);
 
 #[inline(always)]
 fn right_side_by<L: Lanes>(
@@ -166,47 +167,54 @@ fn right_side_by<L: Lanes>(
     [r, e, rate, ke, kr]: &[Planes; 5],
     inertial: &[DMat3; 3],
     fall: DVec3,
-    reach: f64,
+    [reach, over_h]: [f64; 2],
     out: [&mut [f64]; 3],
-) {
+) -> [f64; 6] {
     let [on_r, on_e, on_rate] = [0, 1, 2].map(|k| Matrix::<L>::new(&inertial[k]));
-    let (fall, reach) = (fall.to_array().map(L::splat), L::splat(reach));
+    let (fall, reach, over_h) = (fall.to_array().map(L::splat), L::splat(reach), L::splat(over_h));
+    let (mut shift, mut turn) = ([L::splat(0.0); 3], [L::splat(0.0); 3]);
     let [x, y, z] = out;
     for i in (0..masses.len()).step_by(WIDE) {
         let m: L = take(masses, i);
-        let own = add(add(on_r.times(take3(r, i)), on_e.times(take3(e, i))), add(on_rate.times(take3(rate, i)), fall));
+        let (r, e, rate): (V<L>, V<L>, V<L>) = (take3(r, i), take3(e, i), take3(rate, i));
+        let own = add(add(on_r.times(r), on_e.times(e)), add(on_rate.times(rate), fall));
+        let w = scaled(add(rate, scaled(e, over_h)), m);
+        shift = add(shift, w);
+        turn = add(turn, crossed(r, w));
         let pull = add(take3(ke, i), scaled(take3(kr, i), reach));
         let b = L::minus_vectors(scaled(own, m), pull);
         give(b[0], x, i);
         give(b[1], y, i);
         give(b[2], z, i);
     }
+    six(shift, turn)
 }
 
-/// Σμ w and Σμ r×w for w = δ + e/h + ė.
-pub fn rigid_part(start: &Start, h: f64, delta: &[f64]) -> [f64; 6] {
+/// Σμ δ and Σμ r×δ.
+pub fn rigid_part(start: &Start, delta: &[f64]) -> [f64; 6] {
     let n = start.masses.len();
     sum(n, |range| {
         let part = |all| planes(all, n, &range);
-        let inputs = [start.reference, start.displacement, start.rate, delta].map(part);
-        rigid_range(&start.masses[range.clone()], &inputs, 1.0 / h)
+        rigid_range(&start.masses[range.clone()], &[start.reference, delta].map(part))
     })
 }
 
-wide!(rigid_range, rigid_by, (masses: &[f64], inputs: &[Planes; 4], over_h: f64) -> [f64; 6]);
+wide!(rigid_range, rigid_by, (masses: &[f64], inputs: &[Planes; 2]) -> [f64; 6]);
 
 #[inline(always)]
-fn rigid_by<L: Lanes>(masses: &[f64], [r, e, rate, delta]: &[Planes; 4], over_h: f64) -> [f64; 6] {
-    let over_h = L::splat(over_h);
+fn rigid_by<L: Lanes>(masses: &[f64], [r, delta]: &[Planes; 2]) -> [f64; 6] {
     let (mut shift, mut turn) = ([L::splat(0.0); 3], [L::splat(0.0); 3]);
     for i in (0..masses.len()).step_by(WIDE) {
-        let w = add(add(take3(delta, i), take3(rate, i)), scaled(take3(e, i), over_h));
-        let w = scaled(w, take(masses, i));
+        let w = scaled(take3(delta, i), take(masses, i));
         shift = add(shift, w);
         turn = add(turn, crossed(take3(r, i), w));
     }
-    let [a, b, c] = shift.map(total);
-    let [d, e, f] = turn.map(total);
+    six(shift, turn)
+}
+
+#[inline(always)]
+fn six<L: Lanes>(shift: V<L>, turn: V<L>) -> [f64; 6] {
+    let ([a, b, c], [d, e, f]) = (shift.map(total), turn.map(total));
     [a, b, c, d, e, f]
 }
 
@@ -388,27 +396,63 @@ pub struct Bands {
     pub inner: Range<usize>,
 }
 
-/// Rows of K x for two vectors, inner ones only; `rows` starts at a multiple of nothing in particular.
-pub fn band_rows(bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], a: &mut [f64], b: &mut [f64]) {
-    band_range(bands, rows, x, a, b);
+/// Rows of K x for two vectors in each of some columns; inner rows only. Columns lie one after another in x, rows of `out` too.
+pub fn band_rows(bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], columns: &mut [[&mut [f64]; 2]]) {
+    match columns {
+        [a, b, c] => band_three(bands, rows, x, [a, b, c]),
+        [a, b] => band_two(bands, rows, x, [a, b]),
+        _ => {
+            let n = x[0].len() / columns.len().max(1);
+            for (k, column) in columns.iter_mut().enumerate() {
+                band_one(bands, rows.clone(), x.map(|x| &x[k * n..(k + 1) * n]), [column]);
+            }
+        }
+    }
 }
 
-wide!(band_range, band_by, (bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], a: &mut [f64], b: &mut [f64]) -> ());
+wide!(band_one, band_by_one, (bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], out: [&mut [&mut [f64]; 2]; 1]) -> ());
+wide!(band_two, band_by_two, (bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], out: [&mut [&mut [f64]; 2]; 2]) -> ());
+wide!(band_three, band_by_three, (bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], out: [&mut [&mut [f64]; 2]; 3]) -> ());
+
+/// Two vectors in one column for the kernels of bands.
+type Column<'a, 'b> = &'a mut [&'b mut [f64]; 2];
 
 #[inline(always)]
-fn band_by<L: Lanes>(bands: &Bands, rows: Range<usize>, [e, rate]: [&[f64]; 2], a: &mut [f64], b: &mut [f64]) {
-    let n = e.len();
+fn band_by_one<L: Lanes>(bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], out: [Column; 1]) {
+    band_by::<L, 1>(bands, rows, x, out);
+}
+
+#[inline(always)]
+fn band_by_two<L: Lanes>(bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], out: [Column; 2]) {
+    band_by::<L, 2>(bands, rows, x, out);
+}
+
+#[inline(always)]
+fn band_by_three<L: Lanes>(bands: &Bands, rows: Range<usize>, x: [&[f64]; 2], out: [Column; 3]) {
+    band_by::<L, 3>(bands, rows, x, out);
+}
+
+#[inline(always)]
+fn band_by<L: Lanes, const C: usize>(bands: &Bands, rows: Range<usize>, [e, rate]: [&[f64]; 2], out: [Column; C]) {
+    let n = e.len() / C;
+
+    let (e, rate): ([&[f64]; C], [&[f64]; C]) =
+        (std::array::from_fn(|k| &e[k * n..(k + 1) * n]), std::array::from_fn(|k| &rate[k * n..(k + 1) * n]));
     for i in (0..rows.len()).step_by(WIDE) {
         let row = rows.start + i;
-        let (mut sum_a, mut sum_b) = (L::splat(0.0), L::splat(0.0));
+        let mut sums = [[L::splat(0.0); 2]; C];
         for (d, &offset) in bands.offsets.iter().enumerate() {
             let at = row.wrapping_add_signed(offset);
             let value: L = take(&bands.values[d * n..(d + 1) * n], row);
-            sum_a = sum_a.plus(value.times(take(e, at)));
-            sum_b = sum_b.plus(value.times(take(rate, at)));
+            for k in 0..C {
+                sums[k][0] = sums[k][0].plus(value.times(take(e[k], at)));
+                sums[k][1] = sums[k][1].plus(value.times(take(rate[k], at)));
+            }
         }
-        give(sum_a, a, i);
-        give(sum_b, b, i);
+        for k in 0..C {
+            give(sums[k][0], out[k][0], i);
+            give(sums[k][1], out[k][1], i);
+        }
     }
 }
 
