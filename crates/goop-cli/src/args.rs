@@ -40,6 +40,8 @@ pub enum Command {
     Compare(Compare),
     /// Compute what is known from theory and measurement, and hold it against the known values
     Validate(Validate),
+    /// Measure what the papers claim in curves: stiffness, shape, stretchy, terms or size
+    Study(Study),
 }
 
 /// Which scene, and changes to it.
@@ -125,6 +127,38 @@ pub struct Validate {
     /// No table in the terminal
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `goop study`
+#[derive(Debug, clap::Args)]
+pub struct Study {
+    /// What to measure
+    #[arg(value_enum)]
+    pub name: StudyName,
+    /// Largest side of the grids of `size` (nodes)
+    #[arg(long, default_value_t = 80, value_parser = clap::value_parser!(u32).range(10..=160))]
+    pub largest: u32,
+    /// The page to write [default: out/study-<name>.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// One JSON object instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Studies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum StudyName {
+    /// Ten decades of Young's modulus against the rigid body (T4)
+    Stiffness,
+    /// Rest shapes of growing complexity (T4)
+    Shape,
+    /// A soft sheet, primal and hybrid (T5)
+    Stretchy,
+    /// Inertial terms of the frame left out (T6)
+    Terms,
+    /// Preparation and time per frame against the number of nodes (G9, S1)
+    Size,
 }
 
 /// `goop new`

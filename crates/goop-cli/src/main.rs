@@ -13,6 +13,7 @@ mod resume;
 mod run;
 mod saved;
 mod scenes;
+mod study;
 mod summary;
 mod units;
 mod validate;
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
         Some(Command::Schema) => scenes::schema(),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Validate(args)) => validate::validate(&args),
+        Some(Command::Study(args)) => study::study(&args),
     };
     match outcome {
         Ok(end) => end.into(),

@@ -16,6 +16,7 @@ mod tones;
 use crate::End;
 use crate::args::Validate;
 use anyhow::Result;
+pub use problem::set;
 use problem::{Problem, Row};
 use std::path::Path;
 use std::time::Instant;
