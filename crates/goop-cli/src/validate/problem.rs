@@ -92,7 +92,7 @@ impl Problem {
 impl Row {
     /// Held to the reference and not met.
     pub fn failed(&self) -> bool {
-        self.cannot.is_none() && !(self.error <= self.tolerance)
+        self.cannot.is_none() && (self.error.is_nan() || self.error > self.tolerance)
     }
 
     /// For the terminal.

@@ -84,7 +84,9 @@ struct Formula<'a> {
     known: &'a Known,
 }
 
-const FUNCTIONS: [(&str, fn(f64) -> f64); 9] = [
+type Function = (&'static str, fn(f64) -> f64);
+
+const FUNCTIONS: [Function; 9] = [
     ("sqrt", f64::sqrt),
     ("sin", f64::sin),
     ("cos", f64::cos),
