@@ -99,11 +99,11 @@ pub fn step(
     };
     work.follow(body, &before.memory);
     match work.take_factor(body, f0, clock.dt, body.terms) {
-        Some(mut factor) => {
+        Ok(mut factor) => {
             advance(model, body, clock, before, state, scratch, &mut f1, &mut work, &mut factor, &mut outcome);
             work.keep(factor);
         }
-        None => outcome.solve = Some(Report { residual: f64::INFINITY, ..Report::default() }),
+        Err(report) => outcome.solve = Some(report),
     }
     (state.framed, scratch.framed) = (Some(f1), Some(work));
     outcome
@@ -155,7 +155,7 @@ fn advance(
     gather_pins(body, clock, scratch, work);
 
     let drift = right_side(&fixed, model, work, &scratch.loads, back);
-    factor.solve(&mut work.delta);
+    outcome.solve = Some(factor.solve(&mut work.delta));
     if let Some((axis, _)) = fixed.flat {
         flatten(&mut work.delta, axis);
     }
@@ -184,9 +184,12 @@ fn advance(
             if !found && (left <= close || work.holds.is_empty()) || round + 1 == ROUNDS {
                 break;
             }
-            if !factor.know(work.holds.iter().map(|hold| hold.node)) {
-                outcome.solve = Some(Report { residual: left, ..Report::default() });
-                return;
+            match factor.know(work.holds.iter().map(|hold| hold.node)) {
+                Some(report) => outcome.solve = Some(report.after(outcome.solve)),
+                None => {
+                    outcome.solve = Some(Report { residual: left, ..Report::default() });
+                    return;
+                }
             }
             let shape = [&f0.reference[..], &f0.displacement[..]];
             let project = fixed.flat.map(|(axis, _)| axis);
