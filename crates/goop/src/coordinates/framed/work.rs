@@ -25,6 +25,8 @@ pub struct Work {
     /// Memory of the elasticity for which `linear` was made.
     memory: Arc<Vec<f64>>,
     rim_held: bool,
+    /// Nodes of a frame that pins lead whose rows are left out of the matrix.
+    held: Vec<u32>,
     /// Raised with every change of the matrix.
     version: u32,
     /// Pins may have changed since it was looked at.
@@ -49,6 +51,10 @@ pub struct Work {
     pub response: Response,
     /// What flows of every edge.
     pub(super) fractions: Vec<f64>,
+    /// Of a frame that pins lead: velocities at the start in its axes, rates without forces, what is known of held nodes.
+    pub(crate) led: [Vec<f64>; 3],
+    /// Masses of held nodes (kg).
+    pub(crate) pin_masses: Vec<f64>,
     /// Of the solve for what flows.
     pub(super) vectors: [Vec<f64>; 5],
 }
@@ -72,8 +78,9 @@ impl Work {
             factors: Vec::new(),
             memory: memory.clone(),
             rim_held,
+            held: Vec::new(),
             version: 0,
-            stale: false,
+            stale: true,
             drag,
             damping_time: if damping_time.is_finite() { damping_time } else { 0.0 },
             ke: vec![0.0; 3 * n],
@@ -84,14 +91,27 @@ impl Work {
             holds: Vec::new(),
             response: Response::default(),
             fractions: Vec::new(),
+            led: Default::default(),
+            pin_masses: Vec::new(),
             vectors: Default::default(),
         }
     }
 
-    /// Follows what the elasticity remembers and whether the rim is held; raises the matrix version.
-    pub fn follow(&mut self, body: &Body, memory: &Arc<Vec<f64>>) {
+    /// Follows what the elasticity remembers, whether the rim is held, and which nodes lead the frame; raises the matrix
+    /// version.
+    pub fn follow(&mut self, body: &Body, memory: &Arc<Vec<f64>>, led: bool) {
         let same = Arc::ptr_eq(memory, &self.memory) || **memory == *self.memory;
         let rim_held = if self.stale { rim_is_held(body) } else { self.rim_held };
+        if self.stale || led == self.held.is_empty() {
+            let hard = body.pins.iter().filter(|p| led && p.stiffness.is_none());
+            let mut held: Vec<u32> = hard.flat_map(|p| p.nodes.iter().copied()).collect();
+            held.sort_unstable();
+            held.dedup();
+            if held != self.held {
+                self.held = held;
+                self.forget_factors();
+            }
+        }
         self.stale = false;
         if same && rim_held == self.rim_held {
             return;
@@ -101,6 +121,10 @@ impl Work {
             self.kinds = kinds(body, &linear);
         }
         (self.linear, self.memory, self.rim_held, self.valid) = (linear, memory.clone(), rim_held, None);
+        self.forget_factors();
+    }
+
+    fn forget_factors(&mut self) {
         self.version += 1;
         self.factors.clear();
         self.response.clear();
@@ -134,7 +158,7 @@ impl Work {
         }
         let times = [dt, self.drag, self.damping_time];
         let (linear, kinds) = (&self.linear, &mut self.kinds);
-        let mut factor = Factored::new(linear, kinds, &body.masses, times, &state.reference, terms, &[])?;
+        let mut factor = Factored::new(linear, kinds, &body.masses, times, &state.reference, terms, &self.held)?;
         factor.version = self.version;
         Ok(factor)
     }
