@@ -13,7 +13,7 @@
 
 use glam::DVec3;
 use goop::model::StepSettings;
-use goop::solve::constant::{Analysis, Cholesky, LinearSolver, SparseMatrix};
+use goop::solve::{LinearSolver, SparseCholesky, SparseMatrix};
 use goop::{Axes, Body, Material, Model, Shape, World};
 use std::time::Instant;
 
@@ -57,7 +57,7 @@ fn main() {
         let linear = elastic.linear(&elastic.memory(), false).expect("a grid");
         let beta = elastic.spline().map_or(0.0, |s| s.damping_time);
         let mut entries = 0;
-        let mut factors: Vec<(usize, usize, Cholesky)> = (linear.groups.iter())
+        let mut factors: Vec<(usize, usize, SparseCholesky)> = (linear.groups.iter())
             .map(|group| {
                 let k = &group.matrix;
                 let mut a = SparseMatrix { values: k.values.iter().map(|v| (DT + beta) * v).collect(), ..k.clone() };
@@ -65,9 +65,10 @@ fn main() {
                     let p = a.column_start[i];
                     a.values[p] += body.masses[i] / DT;
                 }
-                let analysis = Analysis::new(&a).expect("memory for the analysis");
-                entries += analysis.entries();
-                (group.plane, group.columns, Cholesky::new(&analysis, &a).expect("positive definite"))
+                let mut factor = SparseCholesky::default();
+                assert!(factor.factorise(&a), "positive definite");
+                entries += factor.entries();
+                (group.plane, group.columns, factor)
             })
             .collect();
         let prepare = from.elapsed().as_secs_f64();
@@ -76,7 +77,7 @@ fn main() {
         let bare = time(|| {
             x.copy_from_slice(&right);
             for (plane, columns, factor) in &mut factors {
-                factor.solve(&mut x[*plane * n..], *columns);
+                factor.substitute(&mut x[*plane * n..(*plane + *columns) * n], *columns);
             }
         });
         drop(factors);

@@ -56,7 +56,7 @@ fn matrix(n: usize, squares: impl Fn(&mut dyn FnMut(f64, &[(usize, f64)]))) -> S
             }
         }
     });
-    SparseMatrix::from_entries(n, &entries)
+    SparseMatrix::from_entries(n, entries)
 }
 
 /// Steel: D / ρt = 2.35 m⁴/s².

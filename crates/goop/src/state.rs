@@ -83,6 +83,17 @@ impl BodyState {
         }
     }
 
+    /// Lets the frame of a framed body follow its pins if they lead it, as they are at a time (s).
+    pub fn follow_pins(&mut self, body: &Body, planar: bool, time: f64) {
+        if let Some(framed) = &mut self.framed {
+            let led = framed.led.is_some();
+            framed.follow_pins(body, planar, time, &self.positions, &self.velocities);
+            if led || framed.led.is_some() {
+                framed.place(body, &mut self.positions, &mut self.velocities);
+            }
+        }
+    }
+
     /// Copies another state of the same body without allocating.
     pub fn copy_from(&mut self, other: &Self) {
         self.positions.clone_from(&other.positions);

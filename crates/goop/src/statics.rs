@@ -5,7 +5,7 @@
 //! small h a descent along the force, for large h a Newton step. Obstacles and
 //! friction act as in the dynamics.
 
-use crate::animate::Pose;
+use crate::animate::{Motion, Pose};
 use crate::coordinates::nodal::{self, Clock};
 use crate::integrate::semi_implicit;
 use crate::ledger::Row;
@@ -68,7 +68,11 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
 /// Settles one framed body in the same way: steps that forget their velocity and grow. Returns the way of the last step over
 /// the body's size, with the longest step tried: nothing moves any more.
 pub fn settle_framed(world: &mut World, b: usize) -> f64 {
-    let body: Body = world.model().bodies[b].clone();
+    let mut body: Body = world.model().bodies[b].clone();
+    for pin in &mut body.pins {
+        let pose = pin.motion.at(0.0);
+        pin.motion = Motion::still(pose.position, pose.rotation);
+    }
     let poses: Vec<Pose> = world.model().obstacles.iter().map(|o| still(o.motion.at(0.0))).collect();
     let (model, before, state, scratch) = world.parts(b);
     let (mut h, mut left) = (model.step.dt, f64::INFINITY);

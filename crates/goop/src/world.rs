@@ -120,7 +120,9 @@ pub struct World {
 impl World {
     /// Puts every body at its start.
     pub fn new(model: Model) -> Self {
-        let bodies: Vec<BodyState> = model.bodies.iter().map(BodyState::new).collect();
+        let mut bodies: Vec<BodyState> = model.bodies.iter().map(BodyState::new).collect();
+        let planar = model.flat.is_some();
+        model.bodies.iter().zip(&mut bodies).for_each(|(body, state)| state.follow_pins(body, planar, 0.0));
         let state = State {
             ticks: 0,
             halvings: 0,
@@ -163,8 +165,11 @@ impl World {
     /// [`Checkpoint`](crate::checkpoint::Checkpoint).
     pub fn restore(&mut self, state: State) {
         self.state = state;
+        let (planar, time) = (self.model.flat.is_some(), self.time());
         for (body, state) in self.model.bodies.iter().zip(&mut self.state.bodies) {
-            adopt_if_moved(body, state);
+            if adopt_if_moved(body, state) {
+                state.follow_pins(body, planar, time);
+            }
         }
         self.before = self.state.clone();
         self.scratch.iter_mut().for_each(Scratch::invalidate);
@@ -206,7 +211,7 @@ impl World {
         self.scratch[b].invalidate();
         if let Some(framed) = &state.framed {
             let work = self.scratch[b].framed(body, &state.memory);
-            work.follow(body, &state.memory);
+            work.follow(body, &state.memory, framed.led.is_some());
             elastic = work.evaluate(framed);
         } else if let Some(elasticity) = &body.elastic {
             let (mut f, mut g) = (vec![DVec3::ZERO; x.len()], vec![DVec3::ZERO; x.len()]);
@@ -418,6 +423,7 @@ impl World {
         match edit {
             Edit::Pin { body, nodes, stiffness } => {
                 self.hold(*body, nodes, None, *stiffness, false);
+                self.follow_pins(*body);
             }
             Edit::Grab { body, nodes, to, stiffness } => {
                 self.hold(*body, nodes, Some(*to), Some(*stiffness), true);
@@ -431,6 +437,7 @@ impl World {
                     pin.nodes.retain(|_| *each.next().unwrap_or(&true));
                 }
                 self.model.bodies[*body].pins.retain(|p| !p.nodes.is_empty());
+                self.follow_pins(*body);
             }
             Edit::Release { body } => self.model.bodies[*body].pins.retain(|p| !p.grab),
             Edit::Material { body, material } => {
@@ -511,9 +518,15 @@ impl World {
         self.model.bodies[body].pins.push(Pin { nodes: nodes.to_vec(), targets, pivot, motion, stiffness, grab });
     }
 
+    fn follow_pins(&mut self, body: usize) {
+        let (planar, time) = (self.model.flat.is_some(), self.time());
+        self.state.bodies[body].follow_pins(&self.model.bodies[body], planar, time);
+    }
+
     fn rebuild(&mut self, body: usize) {
         self.model.bodies[body].compile();
         self.state.bodies[body].adopt(&self.model.bodies[body]);
+        self.follow_pins(body);
         self.before.bodies[body].memory = Arc::clone(&self.state.bodies[body].memory);
         self.scratch[body] = Scratch::new(&self.model.bodies[body]);
     }
@@ -717,13 +730,15 @@ fn take_velocities(body: &Body, state: &mut BodyState) {
     }
 }
 
-/// Fits the frame anew where nodes of a framed body are not where it puts them.
-fn adopt_if_moved(body: &Body, state: &mut BodyState) {
+/// Fits the frame anew where nodes of a framed body are not where it puts them; whether it did.
+fn adopt_if_moved(body: &Body, state: &mut BodyState) -> bool {
     if let Some(framed) = &state.framed {
         let (mut x, mut v) = (state.positions.clone(), state.velocities.clone());
         FramedState::place(framed, body, &mut x, &mut v);
         if x != state.positions || v != state.velocities {
             state.adopt(body);
+            return true;
         }
     }
+    false
 }

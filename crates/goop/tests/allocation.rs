@@ -4,7 +4,7 @@
 //! allocates now and then for its own queues, which is not ours to count.
 
 use glam::DVec3;
-use goop::animate::Motion;
+use goop::animate::{Key, Motion};
 use goop::contact::{Obstacle, ObstacleShape};
 use goop::model::Integrator;
 use goop::solve::{Method, Preconditioner, Settings};
@@ -95,6 +95,10 @@ fn scene(axes: Axes, dt: f64, ground: bool) -> Model {
     model
 }
 
+fn turned(k: i32) -> glam::DQuat {
+    glam::DQuat::from_rotation_z(f64::from(k))
+}
+
 /// Catches a vector made anew in the step, on any path a body can take.
 #[test]
 fn steps_allocate_nothing() {
@@ -110,6 +114,15 @@ fn steps_allocate_nothing() {
             let count = allocations(scene(Axes::nodal_springs(integrator), dt, ground));
             assert_eq!(count, 0, "{integrator:?}, on the ground: {ground}");
         }
+    }
+    for pins in [1, 3] {
+        // Swung about: with one pin its frame goes by itself, with three it follows them.
+        let mut model = scene(Axes::HYBRID, 2e-3, false);
+        model.bodies[0].pins[0].nodes.truncate(pins);
+        model.bodies[0].pins[0].targets.truncate(pins);
+        let key = |k: i32| Key { time: f64::from(k), position: DVec3::X * f64::from(k % 2), rotation: turned(k) };
+        model.bodies[0].pins[0].motion = Motion::new((0..10).map(key).collect());
+        assert_eq!(allocations(model), 0, "hybrid, {pins} moving pins");
     }
     for ground in [false, true] {
         assert_eq!(allocations(scene(Axes::HYBRID, 2e-3, ground)), 0, "hybrid, on the ground: {ground}");

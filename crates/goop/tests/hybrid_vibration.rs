@@ -70,16 +70,15 @@ fn a_simply_supported_plate_has_the_frequencies_of_the_theory() {
     }
 }
 
-/// Catches boundary weights and scaling of first derivatives. A mode that tilts the sheet as a whole is too high: the
-/// energy is that of the displacement in the frame, which follows the tilt while the rim does not. That is the
-/// model's own, ½ T θ² a², and not an error of the discretisation: it stays as the grid gets finer.
+/// Catches boundary weights and scaling of first derivatives, and a frame that turns with the mean of a sheet whose rim does
+/// not: tone 12 tilts the sheet as a whole, and would be 5 % too high however fine the grid.
 #[test]
 fn a_clamped_membrane_has_the_frequencies_of_the_theory() {
     let (tension, c) = (50.0, card());
     let shape = Shape::rectangle([1.0, 1.0], [27, 27]).unwrap();
     let rim = shape.boundary_nodes();
     let weights = Weights { first: [tension, tension, 0.0], ..Weights::default() };
-    for ([m, n], least, most) in [([1.0, 1.0], -0.01, 0.01), ([2.0, 2.0], -0.01, 0.01), ([1.0, 2.0], 0.04, 0.07)] {
+    for [m, n] in [[1.0, 1.0], [2.0, 2.0], [1.0, 2.0]] {
         let speed: f64 = (tension / (c.density * c.thickness)).sqrt();
         let expected = PI * speed * f64::hypot(m, n);
         let material = MaterialField { weights: Some(weights), ..MaterialField::uniform(c) };
@@ -87,7 +86,7 @@ fn a_clamped_membrane_has_the_frequencies_of_the_theory() {
         let found = frequency(body, expected, |r| (m * PI * (r.x + 0.5)).sin() * (n * PI * (r.z + 0.5)).sin());
         let error = found / expected - 1.0;
         eprintln!("membrane {m} {n}: {found:.4} rad/s against {expected:.4}, {:+.2} %", 100.0 * error);
-        assert!((least..most).contains(&error));
+        assert!(error.abs() < 0.01);
     }
 }
 

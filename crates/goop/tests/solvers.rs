@@ -65,7 +65,7 @@ fn grid(sides: [usize; 2], seed: u64) -> SparseMatrix {
             }
         }
     }
-    SparseMatrix::from_entries(n, &entries)
+    SparseMatrix::from_entries(n, entries)
 }
 
 fn norm(x: &[f64]) -> f64 {
@@ -179,7 +179,7 @@ fn a_profile_beyond_the_limit_is_refused() {
     // An arrow: every unknown touches the first, and in any order rows are long.
     let n = 80_000;
     let entries: Vec<_> = (0..n).flat_map(|i| [(i, i, 2.0), (i, (i * 7919 + 13) % n, -0.1)]).collect();
-    let matrix = SparseMatrix::from_entries(n, &entries);
+    let matrix = SparseMatrix::from_entries(n, entries);
     let mut profile = ProfileCholesky::default();
     profile.order = Order::AsGiven;
     assert!(!profile.factorise(&matrix));

@@ -13,8 +13,14 @@
 //! taken as a lagged loop, are unstable; here e is kept free of rigid motion by the
 //! solve itself, and body axes need no turning of old values.
 //!
+//! Where pins hold a body so that they tell where a rigid body would be (see [`leads`]), the frame follows them
+//! instead, and e is the displacement from where they hold it: none at the pins themselves, unless they move against each other.
+//! c is then the frame's origin and not the centre of mass, v and ω are the frame's, and P and L follow from the nodes.
+//! Departs from the paper: its frame turns with the mean of the body even where it is held, and to a linear displacement a
+//! clamped end then seems squeezed.
+//!
 //! A straight curve has no inertia about itself: about that axis its frame does not turn,
-//! and e carries whatever turns.
+//! and e carries whatever turns. Led by pins, it turns about that axis as little as it can.
 
 pub mod factored;
 pub mod flow;
@@ -25,7 +31,7 @@ pub mod work;
 pub use work::Work;
 
 use crate::elastic::Linear;
-use crate::model::Body;
+use crate::model::{Body, Pin};
 use crate::parallel::Chunks;
 use glam::{DMat3, DQuat, DVec3};
 use std::sync::Arc;
@@ -33,7 +39,7 @@ use std::sync::Arc;
 /// Frame, displacement and momenta.
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FramedState {
-    /// c: centre of mass (m).
+    /// c: centre of mass, or origin of a frame that pins lead (m).
     pub center: DVec3,
     /// R: world from body.
     pub rotation: DQuat,
@@ -61,6 +67,8 @@ pub struct FramedState {
     pub loose: Option<DVec3>,
     /// Axis about which alone a planar world lets it turn, in body axes.
     pub planar: Option<DVec3>,
+    /// Velocity of a frame that pins lead (m/s).
+    pub led: Option<DVec3>,
 }
 
 impl Clone for FramedState {
@@ -122,6 +130,7 @@ impl FramedState {
             axes: linear.axes,
             loose: None,
             planar: None,
+            led: None,
             reference,
             inertia: DMat3::IDENTITY,
             internal: DVec3::ZERO,
@@ -137,15 +146,53 @@ impl FramedState {
     pub fn refit(&mut self, body: &Body, x: &[DVec3], v: &[DVec3]) {
         let n = body.len();
         let shape = |i: usize| get(&self.reference, n, i);
-        let (center, rotation, _) = fit(&body.masses, shape, |i| x[i], self.rotation);
-        let loose = loose_axis(&body.masses, shape);
-        let back = rotation.inverse();
+        let (center, rotation) = match self.led {
+            Some(_) => self.fit_pins(body, |pin, k| x[pin.nodes[k] as usize]),
+            None => {
+                let (center, rotation, _) = fit(&body.masses, shape, |i| x[i], self.rotation);
+                (center, rotation)
+            }
+        };
+        self.loose = loose_axis(&body.masses, shape);
+        self.take_frame(center, rotation, x);
+        self.take_rates(body, v);
+    }
+
+    /// e from node positions, in a frame.
+    fn take_frame(&mut self, center: DVec3, rotation: DQuat, x: &[DVec3]) {
+        let (n, back) = (x.len(), rotation.inverse());
         for i in 0..n {
             let r = get(&self.reference, n, i);
             put(&mut self.displacement, n, i, back * (x[i] - center) - r);
         }
-        (self.center, self.rotation, self.loose) = (center, rotation, loose);
-        self.take_rates(body, v);
+        (self.center, self.rotation) = (center, rotation);
+    }
+
+    /// Lets the frame follow the pins from now on if they lead, and go by itself if not. Nodes stay where they are and
+    /// go on as they do; the displacement, and with it the energy, is another where the frame is.
+    pub fn follow_pins(&mut self, body: &Body, planar: bool, time: f64, x: &[DVec3], v: &[DVec3]) {
+        if leads(body, &self.reference, planar) {
+            let (center, rotation) = self.fit_pins(body, |pin, k| pin.target(k, time));
+            (self.led, self.spin) = (Some(DVec3::ZERO), DVec3::ZERO);
+            self.take_frame(center, rotation, x);
+        } else if self.led.take().is_some() {
+            self.refit(body, x, v);
+        } else {
+            return;
+        }
+        self.take_velocities(body, v);
+    }
+
+    /// Origin and rotation of the frame that fits the hard pins best.
+    fn fit_pins(&self, body: &Body, at: impl Fn(&Pin, usize) -> DVec3) -> (DVec3, DQuat) {
+        let n = body.len();
+        let hard = body.pins.iter().filter(|p| p.stiffness.is_none());
+        let held: Vec<(u32, DVec3)> =
+            hard.flat_map(|pin| pin.nodes.iter().enumerate().map(|(k, &i)| (i, at(pin, k))).collect::<Vec<_>>()).collect();
+        let masses: Vec<f64> = held.iter().map(|h| body.masses[h.0 as usize]).collect();
+        let rest = |k: usize| get(&self.reference, n, held[k].0 as usize);
+        let (center, rotation, middle) = fit(&masses, rest, |k| held[k].1, self.rotation);
+        (center - rotation * middle, rotation)
     }
 
     /// Momenta, spin and ė from node velocities.
@@ -167,6 +214,14 @@ impl FramedState {
     /// Spin and ė from node velocities.
     fn take_rates(&mut self, body: &Body, v: &[DVec3]) {
         let (n, back) = (body.len(), self.rotation.inverse());
+        if let Some(velocity) = self.led {
+            for i in 0..n {
+                let s = get(&self.reference, n, i) + get(&self.displacement, n, i);
+                put(&mut self.rate, n, i, back * (v[i] - velocity) - self.spin.cross(s));
+            }
+            self.measure(&body.masses);
+            return;
+        }
         let (mut arms, mut turned) = (DMat3::ZERO, DVec3::ZERO);
         let mean = (0..n).map(|i| body.masses[i] * v[i]).sum::<DVec3>() / body.mass();
         for i in 0..n {
@@ -205,8 +260,11 @@ impl FramedState {
         self.settle_spin();
     }
 
-    /// Ω from L; about a loose axis L follows e instead.
+    /// Ω from L; about a loose axis L follows e instead. A frame that pins lead has its spin from them.
     pub fn settle_spin(&mut self) {
+        if self.led.is_some() {
+            return;
+        }
         let l = self.rotation.inverse() * self.angular_momentum;
         self.spin = self.posed_inverse(self.inertia) * (l - self.internal);
         if let Some(axis) = self.loose {
@@ -242,7 +300,7 @@ impl FramedState {
         let pose = kernels::Pose {
             turn: DMat3::from_quat(self.rotation),
             center: self.center,
-            velocity: self.momentum / body.mass(),
+            velocity: self.led.unwrap_or_else(|| self.momentum / body.mass()),
             spin: self.spin,
         };
         kernels::place(&pose, &self.start(&body.masses, [DMat3::ZERO; 3]), x, v)
@@ -261,6 +319,7 @@ impl FramedState {
         out.rotation = self.rotation.slerp(later.rotation, s);
         out.momentum = self.momentum.lerp(later.momentum, s);
         out.spin = self.spin.lerp(later.spin, s);
+        out.led = later.led.map(|velocity| self.led.map_or(velocity, |from| from.lerp(velocity, s)));
         for k in 0..out.displacement.len() {
             // r may have flown in between: what is seen is r + e.
             let from = self.reference[k] - later.reference[k] + self.displacement[k];
@@ -276,6 +335,24 @@ impl FramedState {
         let (s, d) = (self.spin, self.spin_change);
         [c.x, c.y, c.z, q.x, q.y, q.z, q.w, p.x, p.y, p.z, l.x, l.y, l.z, s.x, s.y, s.z, d.x, d.y, d.z]
     }
+}
+
+/// Whether the hard pins of a body tell where a rigid body would be: three nodes that are not in a line; in a planar world,
+/// and of a straight curve, two.
+pub fn leads(body: &Body, reference: &[f64], planar: bool) -> bool {
+    let n = body.len();
+    let hard = body.pins.iter().filter(|p| p.stiffness.is_none());
+    let mut held = hard.flat_map(|p| &p.nodes).map(|&i| get(reference, n, i as usize));
+    let Some(first) = held.next() else { return false };
+    let further = |a: DVec3, b: DVec3| if b.length_squared() > a.length_squared() { b } else { a };
+    let along = held.clone().map(|r| r - first).fold(DVec3::ZERO, further);
+    // Nearer than this to each other, or to a line, pins say nothing about a turn.
+    let least = 1e-4 * body.extent();
+    let axis = along.normalize_or_zero();
+    along.length() > least
+        && (planar
+            || held.any(|r| axis.cross(r - first).length() > least)
+            || loose_axis(&body.masses, |i| get(reference, n, i)).is_some())
 }
 
 /// Vector of a node in planes.

@@ -11,7 +11,7 @@
 use super::{Elasticity, Weights};
 use crate::coordinates::framed::kernels::{self, Bands};
 use crate::parallel::Disjoint;
-use crate::solve::constant::SparseMatrix;
+use crate::solve::SparseMatrix;
 use glam::{DQuat, DVec3};
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub struct Group {
 impl Group {
     /// Takes the lower triangle.
     pub fn new(plane: usize, columns: usize, matrix: SparseMatrix) -> Self {
-        let n = matrix.size();
+        let n = matrix.size;
         let mut row_start = vec![0u32; n + 1];
         for (i, j, _) in matrix.entries() {
             row_start[i + 1] += 1;
@@ -61,7 +61,7 @@ impl Group {
 
     /// Spreads the lower triangle over the full rows, ascending in each.
     fn fill(&mut self) {
-        let mut next: Vec<u32> = self.row_start[..self.matrix.size()].to_vec();
+        let mut next: Vec<u32> = self.row_start[..self.matrix.size].to_vec();
         // Columns come in ascending order, so a row's left part is complete and in order
         // before its own column adds the rest.
         for (i, j, value) in self.matrix.entries() {
@@ -79,7 +79,7 @@ impl Group {
 
     /// Numbers in a column.
     pub fn size(&self) -> usize {
-        self.matrix.size()
+        self.matrix.size
     }
 
     /// The diagonals of the full matrix, where they are few: of a grid.
@@ -179,10 +179,8 @@ impl Linear {
                         let (row, column) = (r * n + i, c * n + j);
                         let value = block.col(c)[r];
                         // Entry (i r, j c) and its mirror image: one of them is in the lower triangle.
-                        if row >= column {
-                            entries.push((row as u32, column as u32, value));
-                        } else if i != j {
-                            entries.push((column as u32, row as u32, value));
+                        if row >= column || i != j {
+                            entries.push((row, column, value));
                         }
                     }
                 }

@@ -25,8 +25,7 @@ use super::spline_rows::{Order, Row, Rows};
 use super::{Deformation, Elasticity, Weights};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Shape};
-use crate::solve::BlockMatrix;
-use crate::solve::constant::SparseMatrix;
+use crate::solve::{BlockMatrix, SparseMatrix};
 use glam::{DMat3, DQuat, DVec3};
 use std::f64::consts::PI;
 
@@ -233,14 +232,14 @@ impl Spline {
             let weight = if self.broken(term, memory) { 0.0 } else { self.weight(term, rim_held) };
             for a in 0..term.row.count {
                 for b in 0..term.row.count {
-                    let (i, j) = (term.row.nodes[a], term.row.nodes[b]);
+                    let (i, j) = (term.row.nodes[a] as usize, term.row.nodes[b] as usize);
                     if i >= j {
                         entries.push((i, j, weight * term.row.coefficients[a] * term.row.coefficients[b]));
                     }
                 }
             }
         }
-        entries.extend(self.zero.iter().enumerate().map(|(i, &w)| (i as u32, i as u32, w)));
+        entries.extend(self.zero.iter().enumerate().map(|(i, &w)| (i, i, w)));
         SparseMatrix::from_entries(self.nodes, entries)
     }
 
@@ -257,7 +256,7 @@ impl Spline {
                         for c in 0..3 {
                             let (row, column) = (r * n + i, c * n + j);
                             if row >= column {
-                                entries.push((row as u32, column as u32, factor * block.col(c)[r]));
+                                entries.push((row, column, factor * block.col(c)[r]));
                             }
                         }
                     }
@@ -265,7 +264,7 @@ impl Spline {
             }
         }
         for p in 0..3 {
-            entries.extend(self.zero.iter().enumerate().map(|(i, &w)| ((p * n + i) as u32, (p * n + i) as u32, w)));
+            entries.extend(self.zero.iter().enumerate().map(|(i, &w)| (p * n + i, p * n + i, w)));
         }
         SparseMatrix::from_entries(3 * n, entries)
     }

@@ -19,16 +19,19 @@
 //! ΔT is exact; what potentials change otherwise is the scheme's, as is the exchange between the turning
 //! frame and the displacement that the explicit terms miss.
 
-use crate::contact::Anchor;
-use crate::coordinates::framed::respond::{Hold, Kind, Rigid};
+mod books;
+mod holds;
+mod led;
+
+use crate::coordinates::framed::respond::{Hold, Rigid};
 use crate::coordinates::framed::{
     FramedState, Work, cross, factored::Factored, flow, get, inertia, kernels, outer, put,
 };
 use crate::coordinates::nodal::{Clock, Outcome, Scratch};
-use crate::ledger::Row;
 use crate::model::{Body, Model};
-use crate::solve::Report;
 use crate::state::BodyState;
+use books::Books;
+use holds::{Rounds, finish, gather_pins};
 use glam::{DMat3, DQuat, DVec3};
 
 /// Rounds of impulses: the first closes the gaps but for the turning of the frame, each other squares
@@ -97,13 +100,15 @@ pub fn step(
     else {
         return outcome;
     };
-    work.follow(body, &before.memory);
+    let led = f0.led.is_some();
+    work.follow(body, &before.memory, led);
     match work.take_factor(body, f0, clock.dt, body.terms) {
-        Some(mut factor) => {
+        Ok(mut factor) => {
+            let advance = if led { led::advance } else { advance };
             advance(model, body, clock, before, state, scratch, &mut f1, &mut work, &mut factor, &mut outcome);
             work.keep(factor);
         }
-        None => outcome.solve = Some(Report { residual: f64::INFINITY, ..Report::default() }),
+        Err(report) => outcome.solve = Some(report),
     }
     (state.framed, scratch.framed) = (Some(f1), Some(work));
     outcome
@@ -155,7 +160,7 @@ fn advance(
     gather_pins(body, clock, scratch, work);
 
     let drift = right_side(&fixed, model, work, &scratch.loads, back);
-    factor.solve(&mut work.delta);
+    outcome.solve = Some(factor.solve(&mut work.delta));
     if let Some((axis, _)) = fixed.flat {
         flatten(&mut work.delta, axis);
     }
@@ -165,38 +170,23 @@ fn advance(
 
     // Rounds of impulses.
     let inverse = f0.posed_inverse(f0.inertia);
-    let solid = model.obstacles.iter().any(|o| !o.removed);
     let mut sums = move_nodes(&fixed, f1, &mut work.delta, factor.columns_of(multipliers));
     let mut mean_turn = move_frame(&fixed, f1, &sums, &work.holds);
-    if solid || !work.holds.is_empty() {
-        let shift = DMat3::IDENTITY - fixed.flat.map_or(DMat3::ZERO, |(axis, _)| outer(axis));
-        let rigid = Rigid { shift: shift * (fixed.eta * h / body.mass()), turn: inverse * (fixed.eta * h) };
-        let at_reference = Rigid { turn: f0.posed_inverse(reference_inertia(body, f0)) * (fixed.eta * h), ..rigid };
-        work.response.begin();
-        let near = model.obstacles.iter().map(|o| 1e-6 * o.tolerance).fold(1e-9, f64::min);
-        for round in 0..ROUNDS {
-            let left = measure_gaps(model, clock, before, f1, back, &mut work.holds);
-            let found = solid && find_contacts(model, body, clock, before, f1, back, scratch, &mut work.holds);
-            let close = match solid && work.holds.iter().any(|h| matches!(h.kind, Kind::Contact { .. })) {
-                true => near,
-                false => CLOSED * body.extent(),
-            };
-            if !found && (left <= close || work.holds.is_empty()) || round + 1 == ROUNDS {
-                break;
-            }
-            if !factor.know(work.holds.iter().map(|hold| hold.node)) {
-                outcome.solve = Some(Report { residual: left, ..Report::default() });
-                return;
-            }
-            let shape = [&f0.reference[..], &f0.displacement[..]];
-            let project = fixed.flat.map(|(axis, _)| axis);
-            work.response.solve(&mut work.holds, factor, rigid, at_reference, shape, project);
-            let new = work.holds.iter().map(|hold| (hold.node, hold.impulse - hold.applied));
-            let multipliers = factor.kick(new, &mut work.delta);
-            work.holds.iter_mut().for_each(|hold| hold.applied = hold.impulse);
-            sums = move_nodes(&fixed, f1, &mut work.delta, factor.columns_of(multipliers));
-            mean_turn = move_frame(&fixed, f1, &sums, &work.holds);
-        }
+    let shift = DMat3::IDENTITY - fixed.flat.map_or(DMat3::ZERO, |(axis, _)| outer(axis));
+    let rigid = Rigid { shift: shift * (fixed.eta * h / body.mass()), turn: inverse * (fixed.eta * h) };
+    // Only pins ask for it.
+    let at_reference = match work.holds.is_empty() {
+        true => rigid,
+        false => Rigid { turn: f0.posed_inverse(reference_inertia(body, f0)) * (fixed.eta * h), ..rigid },
+    };
+    let project = fixed.flat.map(|(axis, _)| axis);
+    let rounds = Rounds { model, body, clock, before, scratch, back, rigid: [rigid, at_reference], project };
+    let closed = rounds.close_gaps(f1, work, factor, outcome, |f1, work, factor, multipliers| {
+        sums = move_nodes(&fixed, f1, &mut work.delta, factor.columns_of(multipliers));
+        mean_turn = move_frame(&fixed, f1, &sums, &work.holds);
+    });
+    if !closed {
+        return;
     }
     f1.inertia = sums.end;
     f1.internal = sums.internal;
@@ -240,12 +230,21 @@ fn reference_inertia(body: &Body, f0: &FramedState) -> DMat3 {
 
 /// b = f + inertial forces - K (e₀ + (h + β) ė₀), into `work.delta`; returns what e₀/h + ė₀ has of rigid motions.
 fn right_side(fixed: &Fixed, model: &Model, work: &mut Work, loads: &[DVec3], back: DMat3) -> [f64; 6] {
-    let (n, f0) = (fixed.body.len(), fixed.before);
+    let f0 = fixed.before;
     let reach = fixed.h + work.damping_time;
     let fall = if fixed.body.terms.translational { DVec3::ZERO } else { back * model.gravity };
     let start = f0.start(&fixed.body.masses, fixed.inertial);
     let drift = kernels::right_side(&start, fixed.h, fall, reach, &work.ke, &work.kr, &mut work.delta);
-    let (drag, prestress) = (&work.drag_force, &work.linear.prestress);
+    add_forces(work, loads, back);
+    if let Some((axis, _)) = fixed.flat {
+        flatten(&mut work.delta, axis);
+    }
+    drift
+}
+
+/// Adds loads, drag and prestress to a right side.
+fn add_forces(work: &mut Work, loads: &[DVec3], back: DMat3) {
+    let (drag, prestress, n) = (&work.drag_force, &work.linear.prestress, work.delta.len() / 3);
     if !loads.is_empty() || !drag.is_empty() {
         for i in 0..n {
             let f = loads.get(i).copied().unwrap_or(DVec3::ZERO) + drag.get(i).copied().unwrap_or(DVec3::ZERO);
@@ -254,10 +253,6 @@ fn right_side(fixed: &Fixed, model: &Model, work: &mut Work, loads: &[DVec3], ba
         }
     }
     work.delta.iter_mut().zip(prestress).for_each(|(b, f)| *b += f);
-    if let Some((axis, _)) = fixed.flat {
-        flatten(&mut work.delta, axis);
-    }
-    drift
 }
 
 /// Takes the components along a direction out.
@@ -327,324 +322,3 @@ fn move_frame(fixed: &Fixed, f1: &mut FramedState, sums: &Sums, holds: &[Hold]) 
     f0.rotation * (0.5 * (f0.spin + kicked))
 }
 
-/// Pins of this step, without impulses.
-fn gather_pins(body: &Body, clock: Clock, scratch: &Scratch, work: &mut Work) {
-    work.holds.clear();
-    let (mut held, end) = (scratch.held.iter().peekable(), clock.time + clock.dt);
-    let hold = |node: u32, target: DVec3, from: DVec3, compliance: f64| Hold {
-        node,
-        kind: Kind::Pin { target, from, compliance },
-        impulse: DVec3::ZERO,
-        applied: DVec3::ZERO,
-        gap: DVec3::ZERO,
-    };
-    for pin in &body.pins {
-        for (k, &node) in pin.nodes.iter().enumerate() {
-            match pin.stiffness {
-                None => {
-                    // The first pin of a node holds it: `held` has them in this order.
-                    if held.next_if(|h| h.0 == node && h.1 == pin.target(k, end)).is_some() {
-                        work.holds.push(hold(node, pin.target(k, end), pin.target(k, clock.time), 0.0));
-                    }
-                }
-                Some(stiffness) if scratch.free[node as usize] && stiffness > 0.0 => {
-                    work.holds.push(hold(node, pin.target(k, end), pin.target(k, clock.time), 1.0 / stiffness));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-}
-
-fn end_position(f1: &FramedState, node: u32) -> DVec3 {
-    let (n, i) = (f1.rate.len() / 3, node as usize);
-    f1.center + f1.rotation * (get(&f1.reference, n, i) + get(&f1.displacement, n, i))
-}
-
-/// Gaps at the end of the step; returns the largest that an impulse should have closed (m).
-fn measure_gaps(
-    model: &Model,
-    clock: Clock,
-    before: &BodyState,
-    f1: &FramedState,
-    back: DMat3,
-    holds: &mut [Hold],
-) -> f64 {
-    let mut worst = 0.0f64;
-    for hold in holds {
-        let x = end_position(f1, hold.node);
-        match &mut hold.kind {
-            Kind::Pin { target, compliance, .. } => {
-                hold.gap = back * (*target - x);
-                worst = worst.max((hold.gap - *compliance / clock.dt * hold.impulse).length());
-            }
-            Kind::Contact { obstacle, point, normal, outwards, surface, fixed, .. } => {
-                let index = *obstacle as usize;
-                let start = before.positions[hold.node as usize];
-                if !*fixed {
-                    let gap = model.obstacles[index].gap(x, &clock.after[index]);
-                    let from = model.obstacles[index].gap(start, &clock.before[index]).distance;
-                    (*normal, *outwards) = (gap.normal, back * gap.normal);
-                    *point = x - gap.normal * (gap.distance - allowed(from, clock.dt));
-                }
-                let n = *normal;
-                let (into, moved) = ((*point - x).dot(n), x - start - *surface);
-                hold.gap = back * (into * n - (moved - moved.dot(n) * n));
-                worst = worst.max(if hold.impulse.dot(*outwards) > 0.0 { into.abs() } else { into });
-            }
-        }
-    }
-    worst
-}
-
-/// Distance a node may end at that starts at another (m): depth is given back gently.
-fn allowed(start: f64, dt: f64) -> f64 {
-    if start >= 0.0 { 0.0 } else { start + (0.2 * -start).min(dt) }
-}
-
-/// Adds nodes that end in an obstacle, or pass through one; whether there are new ones.
-#[allow(clippy::too_many_arguments)]
-fn find_contacts(
-    model: &Model,
-    body: &Body,
-    clock: Clock,
-    before: &BodyState,
-    f1: &FramedState,
-    back: DMat3,
-    scratch: &Scratch,
-    holds: &mut Vec<Hold>,
-) -> bool {
-    let old = holds.len();
-    for i in (0..body.len()).filter(|&i| scratch.free[i]) {
-        let (start, end) = (before.positions[i], end_position(f1, i as u32));
-        for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed) {
-            let (from, to) = (&clock.before[index], &clock.after[index]);
-            if let Some(radius) = obstacle.bounding_radius()
-                && (start - from.position).length()
-                    > radius + (end - start).length() + (to.position - from.position).length()
-            {
-                continue;
-            }
-            let local = |pose: &crate::animate::Pose, p: DVec3| pose.rotation.inverse() * (p - pose.position);
-            let (local_start, local_end) = (local(from, start), local(to, end));
-            let entered = ((local_end - local_start).length() >= 0.5 * obstacle.thickness())
-                .then(|| obstacle.first_touch(start, end, from, to))
-                .flatten();
-            let gap = entered.map_or_else(|| obstacle.gap(end, to), |(_, gap)| gap);
-            let at_start = obstacle.gap(start, from).distance;
-            if entered.is_none() && gap.distance >= allowed(at_start, clock.dt) {
-                continue;
-            }
-            let known = |h: &Hold| {
-                h.node as usize == i && matches!(h.kind, Kind::Contact { obstacle, .. } if obstacle as usize == index)
-            };
-            if holds.iter().any(known) {
-                continue;
-            }
-            let point = match entered {
-                Some((fraction, _)) => to.position + to.rotation * local_start.lerp(local_end, fraction),
-                None => end - gap.normal * (gap.distance - allowed(at_start, clock.dt)),
-            };
-            let surface = clock.dt * obstacle.surface_velocity(start, from);
-            let (n, moved) = (gap.normal, end - start - surface);
-            holds.push(Hold {
-                node: i as u32,
-                kind: Kind::Contact {
-                    obstacle: index as u32,
-                    point,
-                    normal: n,
-                    outwards: back * n,
-                    surface,
-                    friction: obstacle.friction.max(body.material.card.friction),
-                    fixed: entered.is_some(),
-                },
-                impulse: DVec3::ZERO,
-                applied: DVec3::ZERO,
-                gap: back * ((point - end).dot(n) * n - (moved - moved.dot(n) * n)),
-            });
-        }
-    }
-    holds.len() > old
-}
-
-/// All that the account needs.
-struct Books<'a> {
-    fixed: &'a Fixed<'a>,
-    work: &'a Work,
-    sums: &'a Sums,
-    mean_turn: DVec3,
-    /// e·Ke, e·Kė, ė·Kė, ė₀·Ke, ė₀·Kė at the end.
-    products: [f64; 5],
-    energies: [f64; 2],
-    kinetic: f64,
-}
-
-impl Books<'_> {
-    fn close(&self, model: &Model, clock: Clock, before: &BodyState, f1: &FramedState, scratch: &Scratch) -> Row {
-        let (fixed, work, f0, h) = (self.fixed, self.work, self.fixed.before, self.fixed.h);
-        let (body, n) = (fixed.body, fixed.body.len());
-        let mut row = before.row;
-        let mass = body.mass();
-        let (v0, v1) = (f0.momentum / mass, f1.momentum / mass);
-        let (mean, turn) = (0.5 * (v0 + v1), self.mean_turn);
-        let rotation = DMat3::from_quat(f0.rotation);
-        let mean_rate = |i: usize| 0.5 * (get(&f0.rate, n, i) + get(&f1.rate, n, i));
-
-        // Momenta as the forces changed them; a planar world blocks the rest.
-        let (mut push, mut torque) = (DVec3::ZERO, DVec3::ZERO);
-        for hold in &work.holds {
-            let i = hold.node as usize;
-            push += hold.applied;
-            torque += (get(&f0.reference, n, i) + get(&f0.displacement, n, i)).cross(hold.applied);
-        }
-        let gain = fixed.eta * (h * (fixed.weight + fixed.loads.force + fixed.drag.force) + rotation * push);
-        let spun = fixed.eta * (h * (fixed.loads.torque + fixed.drag.torque) + rotation * torque);
-        let mut scheme = -mean.dot(f1.momentum - f0.momentum - gain);
-        let formula =
-            |f: &FramedState, rates: f64| 0.5 * f.momentum.length_squared() / mass + 0.5 * rates + f.turning_energy();
-        // The frame turns and exchanges energy with e.
-        scheme += turn.dot(spun) - self.sums.inertial - (f1.turning_energy() - f0.turning_energy());
-        // Cross terms between frame and e: none unless the constraints are off.
-        scheme -= self.kinetic - formula(f1, self.sums.rates[1]);
-        scheme += before.row.kinetic - formula(f0, self.sums.rates[0]);
-
-        // Gravity.
-        let mut fall = fixed.weight.dot(h * mean);
-        let mut gravity_change = -fixed.weight.dot(f1.center - f0.center);
-        if !body.terms.translational {
-            let (mut e, mut e1, mut rate) = (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO);
-            for i in 0..n {
-                e += body.masses[i] * get(&f0.displacement, n, i);
-                e1 += body.masses[i] * get(&f1.displacement, n, i);
-                rate += body.masses[i] * mean_rate(i);
-            }
-            fall += h * model.gravity.dot(rotation * rate);
-            gravity_change -= model.gravity.dot(f1.rotation * e1 - rotation * e);
-        }
-        scheme -= fall + gravity_change;
-        row.gravitational += gravity_change;
-
-        // Elasticity and its damping.
-        let [_, e_rate, rate_rate, old_e, old_rate] = self.products;
-        let mut pull = -0.5 * h * (old_e + e_rate);
-        if !work.linear.prestress.is_empty() {
-            let f = &work.linear.prestress;
-            pull += h * (0..n).map(|i| get(f, n, i).dot(mean_rate(i))).sum::<f64>();
-        }
-        scheme -= pull + self.energies[1] - self.energies[0];
-        let damping = h * work.damping_time * rate_rate;
-        scheme += 0.5 * h * work.damping_time * (old_rate + rate_rate) - damping;
-        row.damping += damping;
-
-        // Loads and drag.
-        if !scratch.loads.is_empty() {
-            let on_e: f64 = (0..n).map(|i| scratch.loads[i].dot(rotation * mean_rate(i))).sum();
-            row.load_work += h * (fixed.loads.force.dot(mean) + fixed.loads.torque.dot(turn) + on_e);
-        }
-        if !work.drag_force.is_empty() {
-            let kappa = work.drag;
-            let force = fixed.drag.force - kappa * gain;
-            let torque = fixed.drag.torque - kappa * spun;
-            let on_e: f64 = (0..n)
-                .map(|i| {
-                    let rate = mean_rate(i);
-                    work.drag_force[i].dot(rotation * rate) - kappa * body.masses[i] * get(&work.delta, n, i).dot(rate)
-                })
-                .sum();
-            let power = force.dot(mean) + torque.dot(turn) + on_e;
-            row.drag -= h * (power - force.dot(model.wind));
-            row.load_work += h * force.dot(model.wind);
-        }
-
-        // Pins and contacts.
-        let mut soft = [0.0; 2];
-        for hold in &work.holds {
-            let i = hold.node as usize;
-            let arm = before.positions[i] - f0.center;
-            let velocity = mean + turn.cross(arm) + rotation * mean_rate(i);
-            let impulse = rotation * hold.applied;
-            match hold.kind {
-                Kind::Pin { target, from, compliance } if compliance > 0.0 => {
-                    let moving = impulse.dot(target - from) / h;
-                    soft[0] += 0.5 * from.distance_squared(before.positions[i]) / compliance;
-                    soft[1] += 0.5 * target.distance_squared(end_position(f1, hold.node)) / compliance;
-                    row.pin_work += moving;
-                    scheme += moving - impulse.dot(velocity);
-                }
-                Kind::Pin { target, .. } => {
-                    let moving = impulse.dot(target - before.positions[i]) / h;
-                    row.pin_work += moving;
-                    scheme += moving - impulse.dot(velocity);
-                }
-                Kind::Contact { normal, surface, .. } => {
-                    let surface = surface / h;
-                    let relative = velocity - surface;
-                    let along = impulse.dot(normal) * normal;
-                    row.impact -= along.dot(relative);
-                    row.friction -= (impulse - along).dot(relative);
-                    row.load_work += impulse.dot(surface);
-                }
-            }
-        }
-        // A compliant pin on a held node stores nothing that moves here.
-        let mut held = [0.0; 2];
-        for (k, (time, x)) in [(clock.time, None), (clock.time + h, Some(f1))].into_iter().enumerate() {
-            for pin in body.pins.iter().filter(|p| p.stiffness.is_some()) {
-                for (j, &node) in pin.nodes.iter().enumerate() {
-                    if !scratch.free[node as usize] {
-                        let at = x.map_or(before.positions[node as usize], |f| end_position(f, node));
-                        held[k] += 0.5 * pin.stiffness.unwrap_or(0.0) * pin.target(j, time).distance_squared(at);
-                    }
-                }
-            }
-        }
-        scheme -= soft[1] - soft[0];
-        row.load_work += held[1] - held[0];
-        row.scheme += scheme;
-        row.kinetic = self.kinetic;
-        row.elastic = self.energies[1] + soft[1] + held[1];
-        (row.contact, row.friction_energy) = (0.0, 0.0);
-        row
-    }
-}
-
-/// Displacement, depth, finiteness and who touches what.
-#[allow(clippy::too_many_arguments)]
-fn finish(
-    model: &Model,
-    body: &Body,
-    clock: Clock,
-    before: &BodyState,
-    state: &mut BodyState,
-    work: &Work,
-    row: &mut Row,
-    outcome: &mut Outcome,
-) {
-    let (furthest, total) = kernels::furthest(&before.positions, &state.positions);
-    outcome.displacement = furthest.sqrt();
-    // Which node it was is asked for only where it went far, or where something is not finite.
-    if !(total.is_finite() && row.kinetic.is_finite() && outcome.displacement < 0.02 * body.extent()) {
-        crate::integrate::account::find_extremes(body, before, state, outcome);
-    }
-    state.anchors.clear();
-    for hold in &work.holds {
-        if let Kind::Contact { obstacle, outwards, .. } = hold.kind
-            && hold.impulse.dot(outwards) > 0.0
-        {
-            let pose = &clock.after[obstacle as usize];
-            let local = pose.rotation.inverse() * (state.positions[hold.node as usize] - pose.position);
-            state.anchors.push(Anchor { node: hold.node, obstacle, local });
-        }
-    }
-    state.anchors.sort_unstable_by_key(|a| (a.node, a.obstacle));
-    row.contacts = state.anchors.len() as u32;
-    if model.obstacles.iter().any(|o| !o.removed) {
-        for &x in &state.positions {
-            for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed) {
-                let depth = -obstacle.gap(x, &clock.after[index]).distance;
-                outcome.depth = outcome.depth.max(depth);
-                row.worst_penetration = row.worst_penetration.max(depth);
-            }
-        }
-    }
-}

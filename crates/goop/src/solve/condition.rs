@@ -119,7 +119,7 @@ mod tests {
             entries.extend((1..n).map(|i| (i, i - 1, -1.0)));
             let angle = |k: usize| (k as f64 * std::f64::consts::FRAC_PI_2 / (n + 1) as f64).sin().powi(2);
             let expected = angle(n) / angle(1);
-            let found = condition(&SparseMatrix::from_entries(n, &entries));
+            let found = condition(&SparseMatrix::from_entries(n, entries));
             assert!((found / expected - 1.0).abs() < 2e-3, "{n}: {found} {expected}");
         }
     }
@@ -135,7 +135,7 @@ mod tests {
         assert!((of([false, true, true]) - 60.0).abs() < 1e-6, "{}", of([false, true, true]));
         assert!((of([true; 3]) / 6e7 - 1.0).abs() < 1e-6, "{}", of([true; 3]));
         assert_eq!(of([false; 3]), 1.0);
-        let indefinite = SparseMatrix::from_entries(2, &[(0, 0, 1.0), (1, 1, 1.0), (1, 0, 2.0)]);
+        let indefinite = SparseMatrix::from_entries(2, [(0, 0, 1.0), (1, 1, 1.0), (1, 0, 2.0)]);
         assert_eq!(condition(&indefinite), f64::INFINITY);
     }
 }

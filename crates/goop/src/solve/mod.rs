@@ -4,7 +4,7 @@
 //!
 //! - the implicit steps of nodes: a matrix of 3×3 blocks, new every step ([`Solver`]), held nodes
 //!   having x = 0. Left to itself it iterates, and takes a factor when the iteration reaches its cap.
-//! - formulations with constant scalar matrices: a matrix factored once and solved with every
+//! - the hybrid formulation, whose scalar matrices are constant: factored once and solved with every
 //!   step ([`solver`]). Left to itself it takes a factor, and iterates where a factor no longer pays.
 //!
 //! ```text
@@ -19,7 +19,6 @@
 pub mod block;
 pub mod cg;
 pub mod condition;
-pub mod constant;
 pub mod order;
 pub mod profile;
 mod refinement;
@@ -169,6 +168,10 @@ pub trait LinearSolver: std::fmt::Debug + Send + Sync {
     /// matrix is the one last prepared for; if that failed, `right` is left alone.
     fn solve(&mut self, matrix: &SparseMatrix, right: &mut [f64], columns: usize) -> Report;
 
+    /// Another of the same kind and settings, not prepared, that shares what is known of the structure:
+    /// for the same matrix with other values.
+    fn sibling(&self) -> Box<dyn LinearSolver>;
+
     /// Memory held beside the matrix (bytes).
     fn bytes(&self) -> usize;
 }
@@ -183,10 +186,10 @@ pub trait LinearSolver: std::fmt::Debug + Send + Sync {
 /// The few entries a row of a curve's factor are never worth avoiding.
 pub const DIRECT_UP_TO: [usize; 3] = [10_000_000, 600_000, 60_000];
 
-/// The solver that settings ask for, for a constant matrix of so many unknowns from a body of so
-/// many dimensions (1 to 3). Left to itself it is a sparse Cholesky factor up to [`DIRECT_UP_TO`], and
-/// conjugate gradients beyond, with an incomplete factor in the place of the diagonal.
-pub fn solver(settings: &Settings, size: usize, dimensions: usize) -> Box<dyn LinearSolver> {
+/// Settings with `Auto` replaced by what it means for a constant matrix of so many unknowns from a body of so
+/// many dimensions (1 to 3): a sparse Cholesky factor up to [`DIRECT_UP_TO`], and conjugate gradients beyond, with an
+/// incomplete factor in the place of the diagonal.
+pub fn chosen(settings: &Settings, size: usize, dimensions: usize) -> Settings {
     let mut settings = *settings;
     if settings.method == Method::Auto {
         let direct = size <= DIRECT_UP_TO[dimensions.clamp(1, 3) - 1];
@@ -195,6 +198,12 @@ pub fn solver(settings: &Settings, size: usize, dimensions: usize) -> Box<dyn Li
             settings.preconditioner = Preconditioner::IncompleteCholesky;
         }
     }
+    settings
+}
+
+/// The solver that settings ask for; left to itself, see [`chosen`].
+pub fn solver(settings: &Settings, size: usize, dimensions: usize) -> Box<dyn LinearSolver> {
+    let settings = chosen(settings, size, dimensions);
     let mut solver: Box<dyn LinearSolver> = match settings.method {
         Method::Auto | Method::Cholesky => Box::new(SparseCholesky::default()),
         Method::Profile => Box::new(ProfileCholesky::default()),

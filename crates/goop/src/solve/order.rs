@@ -138,7 +138,7 @@ mod tests {
         let n = 101;
         let shuffled = |k: usize| (k * 37) % n;
         let links: Vec<_> = (1..n).filter(|&k| k != 60).map(|k| (shuffled(k - 1), shuffled(k), -1.0)).collect();
-        let matrix = SparseMatrix::from_entries(n, &links);
+        let matrix = SparseMatrix::from_entries(n, links.iter().copied());
         let order = reverse_cuthill_mckee(&matrix);
         let mut sorted = order.clone();
         sorted.sort_unstable();

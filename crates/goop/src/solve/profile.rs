@@ -13,6 +13,7 @@
 use super::refinement::Refinement;
 use super::sparse::Structure;
 use super::{LARGEST_FACTOR, LinearSolver, Refusal, Report, Settings, SparseMatrix, order};
+use std::sync::Arc;
 
 /// How the unknowns are numbered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,15 +35,21 @@ pub struct ProfileCholesky {
     /// Counts when a structure is seen for the first time.
     pub order: Order,
     structure: Structure,
-    /// New number of every unknown.
-    place: Vec<usize>,
-    first: Vec<usize>,
-    /// Where every row starts in `factor`, and the end of the last.
-    start: Vec<usize>,
+    profile: Arc<Profile>,
     factor: Vec<f64>,
     sorted: Vec<f64>,
     refinement: Refinement,
     refusal: Option<Refusal>,
+}
+
+/// The analysis of a structure.
+#[derive(Debug, Default)]
+struct Profile {
+    /// New number of every unknown.
+    place: Vec<usize>,
+    first: Vec<usize>,
+    /// Where every row starts in the factor, and the end of the last; empty where that is too large.
+    start: Vec<usize>,
 }
 
 impl ProfileCholesky {
@@ -62,27 +69,27 @@ impl ProfileCholesky {
             (self.order != Order::AsGiven).then(|| with_profile(order::inverse(&order::reverse_cuthill_mckee(matrix))));
         let (entries, first, place) =
             given.into_iter().chain(narrow).min_by_key(|(entries, ..)| *entries).unwrap_or_default();
-        (self.first, self.place) = (first, place);
-        self.start.clear();
+        let mut start = Vec::new();
+        if entries <= LARGEST_FACTOR {
+            start.push(0);
+            for (row, first) in first.iter().enumerate() {
+                start.push(start[row] + row - first + 1);
+            }
+        }
+        self.profile = Arc::new(Profile { place, first, start });
         self.factor = Vec::new();
-        if entries > LARGEST_FACTOR {
-            return;
-        }
-        self.start.push(0);
-        for (row, first) in self.first.iter().enumerate() {
-            self.start.push(self.start[row] + row - first + 1);
-        }
-        self.factor.resize(entries, 0.0);
     }
 
     /// Puts the matrix into the profile.
     fn fill(&mut self, matrix: &SparseMatrix) {
-        self.factor.fill(0.0);
+        let Profile { place, first, start } = &*self.profile;
+        self.factor.clear();
+        self.factor.resize(start.last().copied().unwrap_or(0), 0.0);
         for j in 0..matrix.size {
             for p in matrix.column(j) {
-                let (a, b) = (self.place[matrix.rows[p]], self.place[j]);
+                let (a, b) = (place[matrix.rows[p]], place[j]);
                 let (row, column) = (a.max(b), a.min(b));
-                self.factor[self.start[row] + column - self.first[row]] = matrix.values[p];
+                self.factor[start[row] + column - first[row]] = matrix.values[p];
             }
         }
     }
@@ -97,12 +104,12 @@ impl LinearSolver for ProfileCholesky {
         if self.structure.changed(matrix) {
             self.analyse(matrix);
         }
-        if self.start.is_empty() {
+        if self.profile.start.is_empty() {
             self.refusal = Some(Refusal::TooLarge);
             return false;
         }
         self.fill(matrix);
-        let done = factorise(&self.first, &self.start, &mut self.factor);
+        let done = factorise(&self.profile.first, &self.profile.start, &mut self.factor);
         self.refusal = (!done).then_some(Refusal::NotPositiveDefinite);
         done
     }
@@ -113,7 +120,8 @@ impl LinearSolver for ProfileCholesky {
         }
         assert_eq!(right.len(), matrix.size * columns);
         self.sorted.resize(self.sorted.len().max(right.len()), 0.0);
-        let Self { place, first, start, factor, sorted, refinement, polish, .. } = self;
+        let Self { profile, factor, sorted, refinement, polish, .. } = self;
+        let Profile { place, first, start } = &**profile;
         let (n, sorted) = (matrix.size.max(1), &mut sorted[..right.len()]);
         refinement.solve(matrix, right, *polish, |x| {
             for (x, sorted) in x.chunks_exact(n).zip(sorted.chunks_exact_mut(n)) {
@@ -126,8 +134,15 @@ impl LinearSolver for ProfileCholesky {
         })
     }
 
+    fn sibling(&self) -> Box<dyn LinearSolver> {
+        let (structure, profile) = (self.structure.clone(), self.profile.clone());
+        let refinement = self.refinement.sibling();
+        Box::new(Self { polish: self.polish, order: self.order, structure, profile, refinement, ..Self::default() })
+    }
+
     fn bytes(&self) -> usize {
-        let numbers = self.factor.len() + self.sorted.len() + self.place.len() + self.first.len() + self.start.len();
+        let Profile { place, first, start } = &*self.profile;
+        let numbers = self.factor.len() + self.sorted.len() + place.len() + first.len() + start.len();
         8 * numbers + self.structure.bytes() + self.refinement.bytes()
     }
 }

@@ -64,6 +64,11 @@ impl Refinement {
         report
     }
 
+    /// The same tolerance, without vectors.
+    pub fn sibling(&self) -> Self {
+        Self { tolerance: self.tolerance, ..Self::default() }
+    }
+
     pub fn bytes(&self) -> usize {
         8 * (self.right.len() + self.residual.len())
     }

@@ -94,6 +94,11 @@ impl LinearSolver for Sor {
         total.unwrap_or(Report { converged: true, ..Report::default() })
     }
 
+    fn sibling(&self) -> Box<dyn LinearSolver> {
+        let Self { relaxation, tolerance, max_iterations, .. } = *self;
+        Box::new(Self { relaxation, tolerance, max_iterations, ..Self::default() })
+    }
+
     fn bytes(&self) -> usize {
         8 * (self.x.len() + self.left.len())
     }

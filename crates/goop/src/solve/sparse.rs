@@ -15,6 +15,7 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The lower triangle by columns. In every column rows ascend, and the diagonal comes first even
 /// where it is zero.
@@ -32,14 +33,16 @@ pub struct SparseMatrix {
 
 impl SparseMatrix {
     /// The sum of entries (row, column, value) in any order, each given for one of (i, j) and (j, i).
-    pub fn from_entries(size: usize, entries: &[(usize, usize, f64)]) -> Self {
-        let mut sorted: Vec<(usize, usize, f64)> = (0..size).map(|i| (i, i, 0.0)).collect();
-        sorted.extend(entries.iter().map(|&(i, j, value)| (i.min(j), i.max(j), value)));
+    pub fn from_entries(size: usize, entries: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
+        // Half as long as they would be with whole indices: there are many.
+        let mut sorted: Vec<(u32, u32, f64)> = (0..size as u32).map(|i| (i, i, 0.0)).collect();
+        sorted.extend(entries.into_iter().map(|(i, j, value)| (i.min(j) as u32, i.max(j) as u32, value)));
         // Stable, so that equal places are added in the order given.
         sorted.sort_by_key(|&(column, row, _)| (column, row));
         let mut out = Self { size, ..Self::default() };
         let mut last = None;
         for (column, row, value) in sorted {
+            let (column, row) = (column as usize, row as usize);
             assert!(row < size, "entry ({row}, {column}) of a matrix of size {size}");
             if last != Some((column, row)) {
                 out.column_start.resize(column + 1, out.rows.len());
@@ -59,6 +62,11 @@ impl SparseMatrix {
     #[inline(always)]
     pub fn column(&self, column: usize) -> Range<usize> {
         self.column_start[column]..self.column_start[column + 1]
+    }
+
+    /// Lower entries (row, column, value), column by column.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        (0..self.size).flat_map(move |j| self.column(j).map(move |p| (self.rows[p], j, self.values[p])))
     }
 
     /// The diagonal entry of a row.
@@ -101,24 +109,23 @@ impl SparseMatrix {
 /// Where the entries of the matrix last looked at were.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Structure {
-    column_start: Vec<usize>,
-    rows: Vec<usize>,
+    places: Arc<(Vec<usize>, Vec<usize>)>,
 }
 
 impl Structure {
     /// Whether the matrix has another structure than the last one, which it then replaces.
     pub fn changed(&mut self, matrix: &SparseMatrix) -> bool {
-        if self.column_start == matrix.column_start && self.rows == matrix.rows {
+        let (column_start, rows) = &*self.places;
+        if *column_start == matrix.column_start && *rows == matrix.rows {
             return false;
         }
         assert!(matrix.well_formed(), "rows ascend from the diagonal on");
-        self.column_start.clone_from(&matrix.column_start);
-        self.rows.clone_from(&matrix.rows);
+        self.places = Arc::new((matrix.column_start.clone(), matrix.rows.clone()));
         true
     }
 
     pub fn bytes(&self) -> usize {
-        8 * (self.column_start.len() + self.rows.len())
+        8 * (self.places.0.len() + self.places.1.len())
     }
 }
 
@@ -126,7 +133,7 @@ impl Structure {
 pub struct SparseCholesky {
     /// Correct solutions until rounding stops it, not only down to the tolerance.
     pub polish: bool,
-    symbolic: Option<SymbolicCholesky<usize>>,
+    symbolic: Option<Arc<SymbolicCholesky<usize>>>,
     structure: Structure,
     factor: Vec<f64>,
     stack: MemBuffer,
@@ -155,7 +162,7 @@ impl Default for SparseCholesky {
 
 impl std::fmt::Debug for SparseCholesky {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SparseCholesky {{ entries: {}, factor: {} }}", self.structure.rows.len(), self.factor.len())
+        write!(f, "SparseCholesky {{ entries: {}, factor: {} }}", self.structure.places.1.len(), self.factor.len())
     }
 }
 
@@ -169,10 +176,13 @@ impl SparseCholesky {
         let structure = SymbolicSparseColMatRef::new_checked(n, n, &matrix.column_start, None, &matrix.rows);
         let (side, order, how) = (Side::Lower, SymmetricOrdering::Amd, CholeskySymbolicParams::default());
         let symbolic = factorize_symbolic_cholesky(structure, side, order, how).ok();
-        self.symbolic = symbolic.filter(|s| s.len_val() <= LARGEST_FACTOR);
-        self.factor = vec![0.0; self.symbolic.as_ref().map_or(0, |s| s.len_val())];
+        self.symbolic = symbolic.filter(|s| s.len_val() <= LARGEST_FACTOR).map(Arc::new);
         self.columns = 0;
-        self.make_room(3);
+    }
+
+    /// Numbers in the factor.
+    pub fn entries(&self) -> usize {
+        self.factor.len()
     }
 
     /// Work space for so many right sides.
@@ -218,10 +228,12 @@ impl LinearSolver for SparseCholesky {
         if self.structure.changed(matrix) {
             self.analyse(matrix);
         }
+        self.make_room(3);
         let Some(symbolic) = &self.symbolic else {
             self.refusal = Some(Refusal::TooLarge);
             return false;
         };
+        self.factor.resize(symbolic.len_val(), 0.0);
         let n = matrix.size;
         // SAFETY: `Structure::changed` has checked the same indices.
         let structure =
@@ -251,6 +263,12 @@ impl LinearSolver for SparseCholesky {
         refinement.solve(matrix, right, *polish, |x| substitute(symbolic, factor, stack, x, columns))
     }
 
+    fn sibling(&self) -> Box<dyn LinearSolver> {
+        let (symbolic, structure) = (self.symbolic.clone(), self.structure.clone());
+        let refinement = self.refinement.sibling();
+        Box::new(Self { polish: self.polish, symbolic, structure, refinement, ..Self::default() })
+    }
+
     fn bytes(&self) -> usize {
         // Indices of the factor are at most as many as its entries, and far fewer where columns share them.
         8 * self.factor.len() + self.structure.bytes() + self.stack_bytes + self.refinement.bytes()
@@ -265,7 +283,7 @@ mod tests {
     #[test]
     fn entries_in_any_order_make_one_matrix() {
         let entries = [(2, 0, 5.0), (0, 0, 1.0), (0, 2, 0.5), (2, 2, 3.0)];
-        let a = SparseMatrix::from_entries(4, &entries);
+        let a = SparseMatrix::from_entries(4, entries);
         assert!(a.well_formed());
         assert_eq!((a.column_start.as_slice(), a.rows.as_slice()), (&[0, 2, 3, 4, 5][..], &[0, 2, 1, 2, 3][..]));
         let mut y = [9.0; 4];

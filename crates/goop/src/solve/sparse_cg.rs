@@ -159,6 +159,11 @@ impl LinearSolver for ConjugateGradients {
         total.unwrap_or(Report { converged: true, ..Report::default() })
     }
 
+    fn sibling(&self) -> Box<dyn LinearSolver> {
+        let Self { preconditioner, relaxation, tolerance, max_iterations, .. } = *self;
+        Box::new(Self { preconditioner, relaxation, tolerance, max_iterations, ..Self::default() })
+    }
+
     fn bytes(&self) -> usize {
         8 * (self.inverse.len() + self.factor.len() + 4 * self.x.len())
     }
@@ -276,7 +281,7 @@ mod tests {
         let n = 50;
         let mut entries: Vec<_> = (0..n).map(|i| (i, i, 2.1 + i as f64)).collect();
         entries.extend((1..n).map(|i| (i, i - 1, -1.0 - 0.4 * i as f64)));
-        let matrix = SparseMatrix::from_entries(n, &entries);
+        let matrix = SparseMatrix::from_entries(n, entries);
         let mut solver = incomplete_solver();
         assert!(solver.factorise(&matrix));
         let report = solver.solve(&matrix, &mut vec![1.0; n], 1);
@@ -290,7 +295,7 @@ mod tests {
         let sides = [(1, 0, -2.0), (2, 1, -2.0), (3, 2, -2.0), (3, 0, 2.0)];
         let with = |diagonal: f64| {
             let entries: Vec<_> = (0..4).map(|i| (i, i, diagonal)).chain(sides).collect();
-            SparseMatrix::from_entries(4, &entries)
+            SparseMatrix::from_entries(4, entries)
         };
         let mut solver = incomplete_solver();
         for (matrix, raised) in [(with(3.0), true), (with(5.0), false)] {

@@ -5,13 +5,17 @@
 //! A δ + M B λ = b,   Bᵀ M (e + h (ė + δ)) = 0                 B = [1 | -[r]×], the rigid motions
 //! δ = A⁻¹b - Y S⁻¹ (Bᵀ M A⁻¹b + d),   Y = A⁻¹ M B,   S = Bᵀ M Y
 //! ```
+//! Where pins lead the frame there are no multipliers: A δ = b on the free nodes, δ of held ones being known; their
+//! rows and columns of A are left out, all but the diagonal.
+//!
 //! This is h times the matrix M/h² + C/h + K of the displacement itself, with C = κM + βK. λ is
 //! the frame's acceleration: μ v̇ and μ ω̇×r. Leaving those terms out is leaving columns of B out.
 
 use super::{get, put};
 use crate::elastic::Linear;
+use crate::elastic::linear::Group;
 use crate::model::Terms;
-use crate::solve::constant::{Analysis, Cholesky, LinearSolver, SparseMatrix};
+use crate::solve::{LinearSolver, Report, Settings, SparseMatrix};
 use glam::{DMat3, DVec3};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +28,11 @@ pub type Six = [f64; 6];
 pub struct Factored {
     /// The step (s).
     pub dt: f64,
-    solvers: Vec<(usize, usize, Cholesky)>,
+    solvers: Vec<Part>,
+    /// Settings of every solver in a step.
+    settings: Vec<Settings>,
+    /// Nodes whose δ is known, ascending.
+    held: Vec<u32>,
     /// Y by rigid motion and plane; empty where it is zero.
     y: Vec<Vec<f64>>,
     s_inverse: [Six; 6],
@@ -45,6 +53,51 @@ pub struct Factored {
     pub idle: u32,
 }
 
+/// The matrix of some planes and its solver.
+#[derive(Debug)]
+struct Part {
+    plane: usize,
+    columns: usize,
+    matrix: SparseMatrix,
+    solver: Box<dyn LinearSolver>,
+    /// Entries (free row, held row, value) that were left out of the matrix.
+    left_out: Vec<(u32, u32, f64)>,
+}
+
+impl Part {
+    /// A of a group, rows of held nodes left out.
+    fn new(group: &Group, solver: Box<dyn LinearSolver>, masses: &[f64], [a_m, a_k]: [f64; 2], held: &[u32]) -> Self {
+        let (n, k) = (masses.len(), &group.matrix);
+        let mut matrix = SparseMatrix { values: k.values.iter().map(|v| a_k * v).collect(), ..k.clone() };
+        for i in 0..matrix.size {
+            let diagonal = matrix.column_start[i];
+            matrix.values[diagonal] += a_m * masses[i % n];
+        }
+        let mut left_out = Vec::new();
+        if !held.is_empty() {
+            let mut is_held = vec![false; n];
+            held.iter().for_each(|&i| is_held[i as usize] = true);
+            for j in 0..matrix.size {
+                for p in matrix.column(j).skip(1) {
+                    let (i, value) = (matrix.rows[p], matrix.values[p]);
+                    match (is_held[i % n], is_held[j % n]) {
+                        (false, false) => continue,
+                        (false, true) => left_out.push((i as u32, j as u32, value)),
+                        (true, false) => left_out.push((j as u32, i as u32, value)),
+                        (true, true) => {}
+                    }
+                    matrix.values[p] = 0.0;
+                }
+            }
+        }
+        Self { plane: group.plane, columns: group.columns, matrix, solver, left_out }
+    }
+
+    fn solve(&mut self, right: &mut [f64], columns: usize) -> Report {
+        self.solver.solve(&self.matrix, right, columns)
+    }
+}
+
 /// A node for [`Factored::response`].
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared {
@@ -58,34 +111,45 @@ pub struct Prepared {
 /// Bytes of cached columns, at most.
 const COLUMN_BYTES: usize = 256 << 20;
 
+/// Settings for what is made once: as a solve goes on its residual falls by about the same factor again and again, so
+/// that twice the iterations square it.
+fn patient(settings: &Settings) -> Settings {
+    let tolerance = settings.tolerance.min(settings.tolerance.powi(2).max(1e-12));
+    let tolerance = if settings.tolerance.is_finite() { tolerance } else { settings.tolerance };
+    Settings { tolerance, max_iterations: settings.max_iterations.saturating_mul(2), ..*settings }
+}
+
 impl Factored {
-    /// Factors for a step; none if the matrix is not positive definite, which only numbers out of
-    /// range make it.
+    /// Prepares for a step. `kinds` are the solvers to take siblings of, one for each group with its settings; they learn
+    /// the structure. The report says why there is none: numbers out of range, or an iteration that does not converge.
     pub fn new(
         linear: &Linear,
-        analyses: &[Analysis],
+        kinds: &mut [(Box<dyn LinearSolver>, Settings)],
         masses: &[f64],
         [dt, drag, damping_time]: [f64; 3],
         reference: &Arc<Vec<f64>>,
         terms: Terms,
-    ) -> Option<Self> {
+        held: &[u32],
+    ) -> Result<Self, Report> {
         let n = masses.len();
         let (a_m, a_k) = (1.0 / dt + drag, dt + damping_time);
-        let (mut solvers, mut group_of) = (Vec::new(), [0; 3]);
-        for (g, (group, analysis)) in linear.groups.iter().zip(analyses).enumerate() {
-            let k = &group.matrix;
-            let mut matrix = SparseMatrix { values: k.values.iter().map(|v| a_k * v).collect(), ..k.clone() };
-            for i in 0..matrix.size() {
-                let diagonal = matrix.column_start[i];
-                matrix.values[diagonal] += a_m * masses[i % n];
+        let (mut solvers, mut settings, mut group_of) = (Vec::new(), Vec::new(), [0; 3]);
+        for (g, (group, (kind, wanted))) in linear.groups.iter().zip(kinds).enumerate() {
+            let mut part = Part::new(group, kind.sibling(), masses, [a_m, a_k], held);
+            if !part.solver.factorise(&part.matrix) {
+                return Err(part.solve(&mut [], 0));
             }
-            solvers.push((group.plane, group.columns, Cholesky::new(analysis, &matrix)?));
+            *kind = part.solver.sibling();
+            solvers.push(part);
+            settings.push(*wanted);
             (group.plane..(group.plane + group.columns).min(3)).for_each(|p| group_of[p] = g);
         }
         let mixed = linear.groups.len() == 1 && linear.groups[0].size() == 3 * n;
         let mut out = Self {
             dt,
             solvers,
+            settings,
+            held: held.to_vec(),
             y: Vec::new(),
             s_inverse: [[0.0; 6]; 6],
             arm: 1.0,
@@ -98,16 +162,25 @@ impl Factored {
             version: 0,
             idle: 0,
         };
-        out.set_reference(masses, reference, terms);
-        Some(out)
+        let report = out.set_reference(masses, reference, terms);
+        if report.converged { Ok(out) } else { Err(report) }
+    }
+
+    fn tune(&mut self, how: impl Fn(&Settings) -> Settings) {
+        self.solvers.iter_mut().zip(&self.settings).for_each(|(part, settings)| part.solver.tune(&how(settings)));
     }
 
     /// Y and S for a reference shape; A stays.
-    pub fn set_reference(&mut self, masses: &[f64], reference: &[f64], terms: Terms) {
-        let n = self.n;
+    pub fn set_reference(&mut self, masses: &[f64], reference: &[f64], terms: Terms) -> Report {
+        let (n, mut report) = (self.n, Report { converged: true, ..Report::default() });
         let second: f64 = (0..n).map(|i| masses[i] * get(reference, n, i).length_squared()).sum();
         self.arm = (second / masses.iter().sum::<f64>()).sqrt().max(f64::MIN_POSITIVE);
         self.y = vec![Vec::new(); 18];
+        self.s_inverse = [[0.0; 6]; 6];
+        if !self.held.is_empty() {
+            return report;
+        }
+        self.tune(patient);
         let mut s = [[0.0; 6]; 6];
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
         let arm = self.arm;
@@ -121,7 +194,7 @@ impl Factored {
                 continue;
             }
             (0..n).for_each(|i| put(&mut column, n, i, masses[i] * motion(k, i)));
-            self.solve(&mut column);
+            report = self.solve(&mut column).after(Some(report));
             for j in 0..6 {
                 s[j][k] = (0..n).map(|i| masses[i] * motion(j, i).dot(get(&column, n, i))).sum();
             }
@@ -146,14 +219,37 @@ impl Factored {
         });
         let scaled = pseudo_inverse(std::array::from_fn(|a| std::array::from_fn(|b| scale[a] * s[a][b] * scale[b])));
         self.s_inverse = std::array::from_fn(|a| std::array::from_fn(|b| scale[a] * scaled[a][b] * scale[b]));
+        self.tune(|settings| *settings);
+        report
     }
 
     /// Replaces a right side, by planes, by A⁻¹ of it.
-    pub fn solve(&mut self, right: &mut [f64]) {
-        for (plane, columns, solver) in &mut self.solvers {
-            let from = *plane * self.n;
-            solver.solve(&mut right[from..], *columns);
+    pub fn solve(&mut self, right: &mut [f64]) -> Report {
+        let mut total = None;
+        for part in &mut self.solvers {
+            let from = part.plane * self.n;
+            let (size, columns) = (part.matrix.size, part.columns);
+            total = Some(part.solve(&mut right[from..from + size * columns], columns).after(total));
         }
+        total.unwrap_or(Report { converged: true, ..Report::default() })
+    }
+
+    /// The same where δ of held nodes is known.
+    pub fn solve_led(&mut self, known: &[f64], right: &mut [f64]) -> Report {
+        let (n, held) = (self.n, std::mem::take(&mut self.held));
+        for part in &self.solvers {
+            for column in 0..part.columns {
+                let at = part.plane * n + column * part.matrix.size;
+                for &(free, held, value) in &part.left_out {
+                    right[at + free as usize] -= value * known[at + held as usize];
+                }
+            }
+        }
+        held.iter().for_each(|&i| put(right, n, i as usize, DVec3::ZERO));
+        let report = self.solve(right);
+        held.iter().for_each(|&i| put(right, n, i as usize, get(known, n, i as usize)));
+        self.held = held;
+        report
     }
 
     /// S⁻¹ of a rigid part Bᵀ M w.
@@ -178,14 +274,19 @@ impl Factored {
         })
     }
 
-    /// Makes the columns of A⁻¹ of these nodes known; false where they are too many to keep.
-    pub fn know(&mut self, nodes: impl Iterator<Item = u32> + Clone) -> bool {
+    /// Makes the columns of A⁻¹ of these nodes known; none where they are too many to keep.
+    pub fn know(&mut self, nodes: impl Iterator<Item = u32> + Clone) -> Option<Report> {
+        let mut report = Report { converged: true, ..Report::default() };
+        if nodes.clone().all(|i| self.known.contains_key(&i)) {
+            return Some(report);
+        }
         let n = self.n;
         let length = if self.mixed { 9 * n } else { self.solvers.len() * n };
         let most = (COLUMN_BYTES / 8 / length).max(16);
         if nodes.clone().count() > most {
-            return false;
+            return None;
         }
+        self.tune(patient);
         if self.known.len() + nodes.clone().filter(|i| !self.known.contains_key(i)).count() > most {
             self.known.clear();
             self.columns.clear();
@@ -202,18 +303,19 @@ impl Factored {
             if self.mixed {
                 for q in 0..3 {
                     part[q * 3 * n + q * n + node as usize] = 1.0;
-                    self.solvers[0].2.solve(&mut part[q * 3 * n..(q + 1) * 3 * n], 1);
+                    report = self.solvers[0].solve(&mut part[q * 3 * n..(q + 1) * 3 * n], 1).after(Some(report));
                 }
             } else {
-                for (g, (_, _, solver)) in self.solvers.iter_mut().enumerate() {
+                for (g, solver) in self.solvers.iter_mut().enumerate() {
                     part[g * n + node as usize] = 1.0;
-                    solver.solve(&mut part[g * n..(g + 1) * n], 1);
+                    report = solver.solve(&mut part[g * n..(g + 1) * n], 1).after(Some(report));
                 }
             }
             self.columns = columns;
             self.known.insert(node, slot);
         }
-        true
+        self.tune(|settings| *settings);
+        Some(report)
     }
 
     /// What the responses of a node whose column is known need of it.

@@ -48,7 +48,7 @@ pub fn inelastic(
     }
     if card.tears() && tear(spline, card.tear, state, framed) {
         let before = work.valid.unwrap_or(0.0);
-        work.follow(body, &state.memory);
+        work.follow(body, &state.memory, framed.led.is_some());
         let after = work.evaluate(framed);
         row.fracture += before - after;
         row.elastic += after - before;

@@ -6,7 +6,8 @@ use super::factored::Factored;
 use super::respond::{Hold, Response};
 use crate::elastic::Linear;
 use crate::model::{Body, Terms};
-use crate::solve::constant::Analysis;
+use crate::shape::Dimension;
+use crate::solve::{self, LinearSolver, Report, Settings};
 use glam::DVec3;
 use std::sync::Arc;
 
@@ -18,11 +19,14 @@ const KEPT: usize = 4;
 pub struct Work {
     /// The energy.
     pub linear: Linear,
-    analyses: Vec<Analysis>,
+    /// Solvers that know the structure of every group, with their settings.
+    kinds: Vec<(Box<dyn LinearSolver>, Settings)>,
     factors: Vec<Factored>,
     /// Memory of the elasticity for which `linear` was made.
     memory: Arc<Vec<f64>>,
     rim_held: bool,
+    /// Nodes of a frame that pins lead whose rows are left out of the matrix.
+    held: Vec<u32>,
     /// Raised with every change of the matrix.
     version: u32,
     /// Pins may have changed since it was looked at.
@@ -47,6 +51,10 @@ pub struct Work {
     pub response: Response,
     /// What flows of every edge.
     pub(super) fractions: Vec<f64>,
+    /// Of a frame that pins lead: velocities at the start in its axes, rates without forces, what is known of held nodes.
+    pub(crate) led: [Vec<f64>; 3],
+    /// Masses of held nodes (kg).
+    pub(crate) pin_masses: Vec<f64>,
     /// Of the solve for what flows.
     pub(super) vectors: [Vec<f64>; 5],
 }
@@ -56,7 +64,7 @@ impl Work {
     pub fn new(body: &Body, memory: &Arc<Vec<f64>>) -> Self {
         let rim_held = rim_is_held(body);
         let linear = linear(body, memory, rim_held);
-        let analyses = linear.groups.iter().filter_map(|g| Analysis::new(&g.matrix)).collect();
+        let kinds = kinds(body, &linear);
         let n = body.len();
         let drag = body.drag.iter().sum::<f64>() / body.mass();
         let size = body.shape.size();
@@ -66,12 +74,13 @@ impl Work {
         };
         Self {
             linear,
-            analyses,
+            kinds,
             factors: Vec::new(),
             memory: memory.clone(),
             rim_held,
+            held: Vec::new(),
             version: 0,
-            stale: false,
+            stale: true,
             drag,
             damping_time: if damping_time.is_finite() { damping_time } else { 0.0 },
             ke: vec![0.0; 3 * n],
@@ -82,25 +91,40 @@ impl Work {
             holds: Vec::new(),
             response: Response::default(),
             fractions: Vec::new(),
+            led: Default::default(),
+            pin_masses: Vec::new(),
             vectors: Default::default(),
         }
     }
 
-    /// Follows what the elasticity remembers and whether the rim is held; raises the matrix version.
-    pub fn follow(&mut self, body: &Body, memory: &Arc<Vec<f64>>) {
+    /// Follows what the elasticity remembers, whether the rim is held, and which nodes lead the frame; raises the matrix
+    /// version.
+    pub fn follow(&mut self, body: &Body, memory: &Arc<Vec<f64>>, led: bool) {
         let same = Arc::ptr_eq(memory, &self.memory) || **memory == *self.memory;
         let rim_held = if self.stale { rim_is_held(body) } else { self.rim_held };
+        if self.stale || led == self.held.is_empty() {
+            let hard = body.pins.iter().filter(|p| led && p.stiffness.is_none());
+            let mut held: Vec<u32> = hard.flat_map(|p| p.nodes.iter().copied()).collect();
+            held.sort_unstable();
+            held.dedup();
+            if held != self.held {
+                self.held = held;
+                self.forget_factors();
+            }
+        }
         self.stale = false;
         if same && rim_held == self.rim_held {
             return;
         }
         let linear = linear(body, memory, rim_held);
-        let same = linear.groups.len() == self.linear.groups.len()
-            && linear.groups.iter().zip(&self.linear.groups).all(|(a, b)| a.matrix.same_structure(&b.matrix));
-        if !same {
-            self.analyses = linear.groups.iter().filter_map(|g| Analysis::new(&g.matrix)).collect();
+        if linear.groups.len() != self.linear.groups.len() {
+            self.kinds = kinds(body, &linear);
         }
         (self.linear, self.memory, self.rim_held, self.valid) = (linear, memory.clone(), rim_held, None);
+        self.forget_factors();
+    }
+
+    fn forget_factors(&mut self) {
         self.version += 1;
         self.factors.clear();
         self.response.clear();
@@ -111,28 +135,32 @@ impl Work {
         self.rim_held
     }
 
-    /// Takes the factor for a step out, made now if need be; hand it back with `keep`.
-    pub fn take_factor(&mut self, body: &Body, state: &FramedState, dt: f64, terms: Terms) -> Option<Factored> {
+    /// Takes the factor for a step out, made now if need be; hand it back with `keep`. The report says why there is none.
+    pub fn take_factor(&mut self, body: &Body, state: &FramedState, dt: f64, terms: Terms) -> Result<Factored, Report> {
         self.factors.iter_mut().for_each(|f| f.idle += 1);
         if let Some(k) = self.factors.iter().position(|f| f.dt == dt) {
             let mut factor = self.factors.swap_remove(k);
             if !Arc::ptr_eq(&factor.reference, &state.reference) {
                 if factor.reference != state.reference {
-                    factor.set_reference(&body.masses, &state.reference, terms);
+                    let report = factor.set_reference(&body.masses, &state.reference, terms);
                     self.response.clear();
+                    if !report.converged {
+                        return Err(report);
+                    }
                 }
                 factor.reference = state.reference.clone();
             }
-            return Some(factor);
+            return Ok(factor);
         }
         if self.factors.len() >= KEPT {
             let oldest = (0..self.factors.len()).max_by_key(|&k| self.factors[k].idle).unwrap_or(0);
             self.factors.swap_remove(oldest);
         }
         let times = [dt, self.drag, self.damping_time];
-        let mut factor = Factored::new(&self.linear, &self.analyses, &body.masses, times, &state.reference, terms)?;
+        let (linear, kinds) = (&self.linear, &mut self.kinds);
+        let mut factor = Factored::new(linear, kinds, &body.masses, times, &state.reference, terms, &self.held)?;
         factor.version = self.version;
-        Some(factor)
+        Ok(factor)
     }
 
     /// Keeps a factor for the next step, unless the matrix has changed meanwhile.
@@ -158,13 +186,31 @@ impl Work {
     }
 }
 
+/// The solver of every group. A factor made once is as good as rounding lets it be, and the step relies on nothing
+/// better: direct solvers do not look at the residual, which would cost another product.
+fn kinds(body: &Body, linear: &Linear) -> Vec<(Box<dyn LinearSolver>, Settings)> {
+    let dimensions = match body.shape.dimension {
+        Dimension::Curve => 1,
+        Dimension::Surface => 2,
+        Dimension::Solid => 3,
+    };
+    let kind = |size: usize| {
+        let mut settings = solve::chosen(&body.solver, size, dimensions);
+        if !settings.method.only_iterates() {
+            settings.tolerance = f64::INFINITY;
+        }
+        (solve::solver(&settings, size, dimensions), settings)
+    };
+    linear.groups.iter().map(|group| kind(group.size())).collect()
+}
+
 /// Condition number of the matrix A of a framed body for a step (s): its largest over its smallest eigenvalue, by power and
 /// inverse iteration; none where it cannot be factored.
 pub fn condition(body: &Body, dt: f64) -> Option<f64> {
     let state = crate::state::BodyState::new(body);
     let framed = state.framed.as_ref()?;
     let mut work = Work::new(body, &state.memory);
-    let mut factor = work.take_factor(body, framed, dt, body.terms)?;
+    let mut factor = work.take_factor(body, framed, dt, body.terms).ok()?;
     let (n, a_m, a_k) = (body.len(), 1.0 / dt + work.drag, dt + work.damping_time);
     let mut extremes = [0.0; 2];
     for (inverse, found) in extremes.iter_mut().enumerate() {
