@@ -8,6 +8,7 @@ use crate::animate::Pose;
 use crate::contact::Anchor;
 use crate::coordinates::framed::FramedState;
 use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
+use crate::coordinates::reduced::Modes;
 use crate::coordinates::rigid;
 use crate::elastic::Flow;
 use crate::frame::{BodyFrame, Frame};
@@ -299,7 +300,7 @@ impl World {
             let body = &self.model.bodies[b];
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
-                Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
+                Coordinates::Nodal | Coordinates::Reduced => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
                 Coordinates::Framed => {
                     self.scratch[b].framed(body, &before.memory);
                     semi_implicit::step(&self.model, body, clock, before, state, &mut self.scratch[b])
@@ -337,7 +338,7 @@ impl World {
     /// The tests a step has to pass.
     fn judge(&self, b: usize, dt: f64, outcome: &Outcome) -> Result<(), Failure> {
         let (body, step) = (&self.model.bodies[b], &self.model.step);
-        let explicit = !body.axes.integrator.implicit() && body.axes.coordinates == Coordinates::Nodal;
+        let explicit = !body.axes.integrator.implicit() && matches!(body.axes.coordinates, Coordinates::Nodal | Coordinates::Reduced);
         let shorter = if explicit {
             "use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\""
         } else {
@@ -418,6 +419,7 @@ impl World {
         match edit {
             Edit::Pin { body, nodes, stiffness } => {
                 self.hold(*body, nodes, None, *stiffness, false);
+                self.refit(*body);
             }
             Edit::Grab { body, nodes, to, stiffness } => {
                 self.hold(*body, nodes, Some(*to), Some(*stiffness), true);
@@ -431,6 +433,7 @@ impl World {
                     pin.nodes.retain(|_| *each.next().unwrap_or(&true));
                 }
                 self.model.bodies[*body].pins.retain(|p| !p.nodes.is_empty());
+                self.refit(*body);
             }
             Edit::Release { body } => self.model.bodies[*body].pins.retain(|p| !p.grab),
             Edit::Material { body, material } => {
@@ -509,6 +512,13 @@ impl World {
         let pivot = targets.iter().sum::<DVec3>() / targets.len().max(1) as f64;
         let motion = crate::animate::Motion::default();
         self.model.bodies[body].pins.push(Pin { nodes: nodes.to_vec(), targets, pivot, motion, stiffness, grab });
+    }
+
+    /// Other nodes are held: the maps of a reduced body are fitted to those that are left.
+    fn refit(&mut self, body: usize) {
+        if self.model.bodies[body].axes.coordinates == Coordinates::Reduced {
+            self.rebuild(body);
+        }
     }
 
     fn rebuild(&mut self, body: usize) {
@@ -670,7 +680,7 @@ impl World {
         let (saved_events, adaptive) = (std::mem::take(&mut self.model.events), self.model.step.adaptive);
         for b in 0..self.model.bodies.len() {
             match self.model.bodies[b].axes.coordinates {
-                Coordinates::Nodal => worst = worst.max(crate::statics::settle(self, b)?),
+                Coordinates::Nodal | Coordinates::Reduced => worst = worst.max(crate::statics::settle(self, b)?),
                 Coordinates::Framed => worst = worst.max(crate::statics::settle_framed(self, b)),
                 Coordinates::Rigid => {}
             }
@@ -715,10 +725,23 @@ fn take_velocities(body: &Body, state: &mut BodyState) {
         framed.take_velocities(body, &state.velocities);
         framed.place(body, &mut state.positions, &mut state.velocities);
     }
+    if state.reduced.is_some() {
+        state.fit_reduced(body);
+    }
 }
 
-/// Fits the frame anew where nodes of a framed body are not where it puts them.
+/// Fits frame or maps anew where nodes of a body are not where those put them.
 fn adopt_if_moved(body: &Body, state: &mut BodyState) {
+    if let Some(reduced) = &state.reduced {
+        let (modes, mut x, mut v) = (Modes::new(body), state.positions.clone(), state.velocities.clone());
+        if reduced.values.len() == modes.len() {
+            modes.place(&reduced.values, &mut x);
+            modes.place(&reduced.rates, &mut v);
+        }
+        if reduced.values.len() != modes.len() || x != state.positions || v != state.velocities {
+            state.adopt(body);
+        }
+    }
     if let Some(framed) = &state.framed {
         let (mut x, mut v) = (state.positions.clone(), state.velocities.clone());
         FramedState::place(framed, body, &mut x, &mut v);

@@ -33,7 +33,7 @@ use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity,
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
-use crate::solve::Settings;
+use crate::solve::{BlockMatrix, Settings};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -149,7 +149,7 @@ fn solve_velocity(
             }
             outcome.solve = Some(report.after(outcome.solve));
             state.direct_left = memory;
-            if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix) {
+            if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block)) {
                 break;
             }
         }
@@ -186,7 +186,7 @@ fn solve_velocity(
 /// Forces of springs and their dampers as one linearisation used them, for the account:
 /// those at the point of linearisation less (h K + D) δ, which is what the matrix holds beside
 /// masses, drag, contacts and compliant pins.
-fn forces_used(body: &Body, h: f64, matrix: &crate::solve::BlockMatrix, scratch: &mut Scratch) {
+pub(crate) fn forces_used(body: &Body, h: f64, matrix: &BlockMatrix, scratch: &mut Scratch) {
     let n = body.len();
     scratch.everywhere.resize(n, true);
     let mut used = std::mem::take(&mut scratch.used);
@@ -218,14 +218,15 @@ fn forces_used(body: &Body, h: f64, matrix: &crate::solve::BlockMatrix, scratch:
     scratch.used = used;
 }
 
-/// Corrects touches that behave otherwise than assumed after the correction, in the matrix and
-/// the right side too; whether there were any.
-fn switch_touches(
+/// Corrects touches that behave otherwise than assumed after the correction, in the matrix (by `add`)
+/// and the right side too; whether there were any.
+pub(crate) fn switch_touches(
     h: f64,
     v: &[DVec3],
     may_slip: bool,
     scratch: &mut Scratch,
-    matrix: &mut crate::solve::BlockMatrix,
+    matrix: &mut BlockMatrix,
+    mut add: impl FnMut(usize, DMat3, &mut BlockMatrix),
 ) -> bool {
     let mut any = false;
     for touch in &mut scratch.now.touches {
@@ -243,7 +244,7 @@ fn switch_touches(
         if touch.settle(h * (velocity + scratch.delta[i]), may_slip) {
             let (right, block) = worth(touch);
             scratch.right[i] += right - old_right;
-            matrix.add_diagonal(i, block - old_block);
+            add(i, block - old_block, matrix);
             any = true;
         }
     }
@@ -251,7 +252,7 @@ fn switch_touches(
 }
 
 /// What a residual impulse is measured against: the weight over the step, and momenta (N s).
-fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3], delta: &[DVec3]) -> f64 {
+pub(crate) fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3], delta: &[DVec3]) -> f64 {
     let fall = h * model.gravity.length();
     let [sum] = Chunks::new(body.len())
         .sum(|_, range| [range.map(|i| (body.masses[i] * ((v[i] + delta[i]).length() + fall)).powi(2)).sum::<f64>()]);
@@ -259,14 +260,14 @@ fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3], delta: &[DVec
 }
 
 /// M + h D + h² K, with drag, contacts and compliant pins.
-fn fill(
+pub(crate) fn fill(
     body: &Body,
     h: f64,
     before: &BodyState,
     x: &[DVec3],
     tension_at: &[DVec3],
     scratch: &Scratch,
-    matrix: &mut crate::solve::BlockMatrix,
+    matrix: &mut BlockMatrix,
 ) {
     matrix.clear();
     let weights = Weights { position: h * h, velocity: h };
@@ -296,7 +297,7 @@ fn fill(
 }
 
 /// Evaluates everything at x₀ + h v and writes -g into `right`; returns |g| over free nodes (N s).
-fn residual(
+pub(crate) fn residual(
     model: &Model,
     body: &Body,
     time: f64,
