@@ -300,7 +300,9 @@ impl World {
             let body = &self.model.bodies[b];
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
-                Coordinates::Nodal | Coordinates::Reduced => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
+                Coordinates::Nodal | Coordinates::Reduced => {
+                    nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b])
+                }
                 Coordinates::Framed => {
                     self.scratch[b].framed(body, &before.memory);
                     semi_implicit::step(&self.model, body, clock, before, state, &mut self.scratch[b])
@@ -338,7 +340,8 @@ impl World {
     /// The tests a step has to pass.
     fn judge(&self, b: usize, dt: f64, outcome: &Outcome) -> Result<(), Failure> {
         let (body, step) = (&self.model.bodies[b], &self.model.step);
-        let explicit = !body.axes.integrator.implicit() && matches!(body.axes.coordinates, Coordinates::Nodal | Coordinates::Reduced);
+        let explicit = !body.axes.integrator.implicit()
+            && matches!(body.axes.coordinates, Coordinates::Nodal | Coordinates::Reduced);
         let shorter = if explicit {
             "use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\""
         } else {

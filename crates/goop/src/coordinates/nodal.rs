@@ -14,7 +14,7 @@ use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
 use crate::model::{Body, Coordinates, Integrator, Load, Model};
 use crate::shape::Dimension;
-use crate::solve::{BlockMatrix, Report, Solver};
+use crate::solve::{BlockMatrix, ByParts, Report, Solver};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -93,6 +93,7 @@ pub struct Scratch {
     valid: bool,
     pub(crate) matrix: Option<BlockMatrix>,
     pub(crate) solver: Solver,
+    pub(crate) by_parts: Option<Box<ByParts>>,
     pub(crate) free: Vec<bool>,
     pub(crate) held: Vec<(u32, DVec3)>,
     pub(crate) loads: Vec<DVec3>,
@@ -129,6 +130,7 @@ impl Scratch {
             valid: false,
             matrix: None,
             solver: Solver::default(),
+            by_parts: None,
             free: vec![true; n],
             held: Vec::new(),
             loads: vector(!body.loads.is_empty()),

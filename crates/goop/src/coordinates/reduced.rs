@@ -21,6 +21,7 @@ mod gather;
 mod matrix;
 mod modes;
 mod put_back;
+pub mod spectrum;
 mod step;
 
 pub use modes::{Modes, monomials};
@@ -72,7 +73,8 @@ impl Work {
     pub fn new(body: &Body) -> Self {
         let modes = Modes::new(body);
         let k = modes.len();
-        let reduction = (body.axes.integrator == Integrator::BackwardEuler).then(|| matrix::Reduction::new(body, &modes));
+        let reduction =
+            (body.axes.integrator == Integrator::BackwardEuler).then(|| matrix::Reduction::new(body, &modes));
         Self {
             nodes: vec![DVec3::ZERO; body.len()],
             right: vec![DVec3::ZERO; k],

@@ -18,6 +18,8 @@
 //! dissipation of its own for a quadratic energy; stiff modes ring unless the
 //! material damps them.
 //!
+//! A body may be solved by parts ([Chang] 5.3.3): blocks that join two parts are left out, see `solve::by_parts`.
+//!
 //! Both then restore the momenta of a free body, see `momenta`.
 //!
 //! Departs from the papers: they linearise at x₀. There a body that turns by φ in a
@@ -33,7 +35,7 @@ use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity,
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
-use crate::solve::{BlockMatrix, Settings};
+use crate::solve::{BlockMatrix, ByParts, Settings};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -129,27 +131,44 @@ fn solve_velocity(
     for i in 0..n {
         v[i] = if scratch.free[i] { before.velocities[i] } else { scratch.trial[i] };
     }
+    if body.by_parts
+        && scratch.by_parts.is_none()
+        && let Some(parts) = &body.parts
+    {
+        let part_of = (0..n).map(|i| parts.main(i)).collect();
+        scratch.by_parts = Some(Box::new(ByParts::new(&matrix, part_of)));
+    }
     let first = residual(model, body, time, h, before, v, scratch);
     outcome.newton_residual = first;
     for iteration in 0..body.newton.max(1) {
         let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
         fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
+        if let Some(parts) = &scratch.by_parts {
+            matrix.keep_within(parts.part_of());
+        }
         for pass in 0..CONTACT_PASSES {
             let mut memory = before.direct_left.max(state.direct_left);
-            let Scratch { solver, free, right, delta, .. } = scratch;
-            let mut report = solver.solve(&body.solver, &matrix, free, right, delta, &mut memory);
+            let Scratch { solver, by_parts, free, right, delta, .. } = scratch;
+            let mut solve = |settings: &Settings, delta: &mut [DVec3], memory: &mut u32| match by_parts {
+                Some(parts) => parts.solve(settings, &matrix, free, right, delta, memory),
+                None => solver.solve(settings, &matrix, free, right, delta, memory),
+            };
+            let mut report = solve(&body.solver, delta, &mut memory);
             if report.converged && !body.solver.method.only_iterates() {
                 // A stiff body's right side is large beside its momenta, and a residual small
                 // beside it can still hold the body back: measure it by the momenta too.
-                let fair = body.solver.tolerance * momentum_scale(model, body, h, v, delta) / outcome.newton_residual;
+                let scale = momentum_scale(model, body, h, v, delta);
+                let fair = body.solver.tolerance * scale / outcome.newton_residual;
                 if report.residual > fair && report.residual > LEAST_RESIDUAL {
                     let tighter = Settings { tolerance: fair.max(LEAST_RESIDUAL), ..body.solver };
-                    report = solver.solve(&tighter, &matrix, free, right, delta, &mut memory);
+                    report = solve(&tighter, delta, &mut memory);
                 }
             }
             outcome.solve = Some(report.after(outcome.solve));
             state.direct_left = memory;
-            if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block)) {
+            if pass + 1 == CONTACT_PASSES
+                || !switch_touches(h, v, pass < 2, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block))
+            {
                 break;
             }
         }

@@ -121,9 +121,8 @@ impl Row {
     }
 
     fn block(&self, part: usize, k: usize, l: usize) -> DMat3 {
-        self.slot(part as u32).map_or(DMat3::ZERO, |slot| {
-            DMat3::from_cols_slice(&self.sums[slot * SQUARE + 9 * (MODES * k + l)..][..9])
-        })
+        self.slot(part as u32)
+            .map_or(DMat3::ZERO, |slot| DMat3::from_cols_slice(&self.sums[slot * SQUARE + 9 * (MODES * k + l)..][..9]))
     }
 
     fn fill(&mut self, modes: &Modes, nodes: &BlockMatrix, b: usize) {

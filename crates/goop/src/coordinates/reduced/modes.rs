@@ -139,7 +139,8 @@ impl Modes {
         }
         let size = body.extent();
         let parts: Vec<Part> = nodes.iter().map(|list| Part::new(list, size)).collect();
-        let value = |(e, share): (&Entry, &f64)| parts[e.part as usize].at(rest[e.node as usize]).map(|phi| share * phi);
+        let value =
+            |(e, share): (&Entry, &f64)| parts[e.part as usize].at(rest[e.node as usize]).map(|phi| share * phi);
         let rows = entries.iter().zip(&weights).map(value).collect();
         let kept = parts.iter().flat_map(|p| p.kept).collect();
         let mut modes =
@@ -177,7 +178,14 @@ impl Modes {
         let of = |&(part, share): &(u32, f64)| {
             let phi = self.parts[part as usize].at(x);
             let own = &values[MODES * part as usize..][..MODES];
-            share * own.iter().zip(phi).zip(&self.kept[MODES * part as usize..]).filter(|(_, kept)| **kept).map(|((q, phi), _)| *q * phi).sum::<DVec3>()
+            share
+                * own
+                    .iter()
+                    .zip(phi)
+                    .zip(&self.kept[MODES * part as usize..])
+                    .filter(|(_, kept)| **kept)
+                    .map(|((q, phi), _)| *q * phi)
+                    .sum::<DVec3>()
         };
         shares.iter().map(of).sum()
     }
@@ -262,8 +270,8 @@ impl Modes {
         }
     }
 
-    /// M⁻¹, in place.
-    pub fn solve(&self, right: &mut [DVec3]) {
+    /// L⁻¹, in place, where M = L Lᵀ.
+    pub(super) fn forward(&self, right: &mut [DVec3]) {
         for r in 0..self.len() {
             let row = &self.factor[self.row_start[r]..self.row_start[r + 1]];
             let first = r + 1 - row.len();
@@ -273,6 +281,11 @@ impl Modes {
             }
             right[r] = sum / row[row.len() - 1];
         }
+    }
+
+    /// M⁻¹, in place.
+    pub fn solve(&self, right: &mut [DVec3]) {
+        self.forward(right);
         for r in (0..self.len()).rev() {
             let row = &self.factor[self.row_start[r]..self.row_start[r + 1]];
             let first = r + 1 - row.len();
