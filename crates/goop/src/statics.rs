@@ -23,6 +23,7 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
     let mut body: Body = world.model().bodies[b].clone();
     body.axes = Axes { integrator: Integrator::BackwardEuler, ..body.axes };
     body.newton = 1;
+    body.by_parts = false;
     let poses: Vec<Pose> = world.model().obstacles.iter().map(|o| still(o.motion.at(0.0))).collect();
     let (model, before, state, scratch) = world.parts(b);
     *scratch = nodal::Scratch::new(&body);
