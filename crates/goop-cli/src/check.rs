@@ -84,6 +84,9 @@ fn headline(body: &Body) -> String {
     let how = match (body.axes.coordinates, body.axes.integrator) {
         (Coordinates::Rigid, _) => "rigid",
         (Coordinates::Framed, _) | (_, Integrator::SemiImplicit) => "a rigid frame with displacement, factored once",
+        (Coordinates::Reduced, Integrator::BackwardEuler) => "a quadratic map for each part, backward Euler",
+        (Coordinates::Reduced, Integrator::SymplecticEuler) => "a quadratic map for each part, symplectic Euler",
+        (Coordinates::Reduced, _) => "a quadratic map for each part, explicit as in Chang 5.2",
         (_, Integrator::ExplicitDiagonal) => "springs, explicit with drag on the diagonal",
         (_, Integrator::ExplicitTaylor) => "springs, explicit as in Chang 5.1",
         (_, Integrator::SymplecticEuler) => "springs, symplectic Euler",

@@ -8,13 +8,15 @@ use crate::saved::SavedShape;
 use crate::scene::{self, Scene};
 use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
-use goop::animate::{Course, Key, Motion};
+use goop::animate::{Course, Key, Motion, Push};
+use goop::character::Parts;
 use goop::contact::{Obstacle, ObstacleShape, Published};
 use goop::material::{Material, MaterialField, Raw, Weights};
 use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
 use goop::shape::Shape;
 use goop::solve;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Something the scene asks for that cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -110,7 +112,7 @@ impl Scene {
         };
         let mut skins = Vec::new();
         for entry in &self.body {
-            if let Some((body, skin)) = builder.body(entry, folder) {
+            if let Some((body, skin)) = builder.body(entry, folder, vector(self.world.gravity)) {
                 model.bodies.push(body);
                 skins.push(skin);
             }
@@ -145,8 +147,8 @@ impl Scene {
     }
 }
 
-/// The engine's axes for those of a scene; `None` for what cannot run yet.
-pub fn axes(of: crate::axes::Axes) -> Option<Axes> {
+/// The engine's axes for those of a scene.
+pub fn axes(of: crate::axes::Axes) -> Axes {
     let elasticity = match of.elasticity {
         scene::Elasticity::Springs => ElasticityKind::Springs,
         scene::Elasticity::None => ElasticityKind::None,
@@ -158,7 +160,7 @@ pub fn axes(of: crate::axes::Axes) -> Option<Axes> {
         scene::Coordinates::Nodal => Coordinates::Nodal,
         scene::Coordinates::Rigid => Coordinates::Rigid,
         scene::Coordinates::Framed => Coordinates::Framed,
-        scene::Coordinates::Reduced => return None,
+        scene::Coordinates::Reduced => Coordinates::Reduced,
     };
     let integrator = match of.integrator {
         scene::Integrator::ExplicitDiagonal => Integrator::ExplicitDiagonal,
@@ -169,7 +171,7 @@ pub fn axes(of: crate::axes::Axes) -> Option<Axes> {
         scene::Integrator::Momentum => Integrator::Momentum,
         scene::Integrator::SemiImplicit => Integrator::SemiImplicit,
     };
-    Some(Axes { elasticity, coordinates, integrator })
+    Axes { elasticity, coordinates, integrator }
 }
 
 /// The card of a scene as the engine's.
@@ -191,11 +193,11 @@ pub fn card(m: &scene::Material) -> Material {
 }
 
 impl Builder {
-    fn body(&mut self, entry: &scene::Body, folder: &Path) -> Option<(Body, Option<Skin>)> {
+    fn body(&mut self, entry: &scene::Body, folder: &Path, gravity: DVec3) -> Option<(Body, Option<Skin>)> {
         let path = format!("body.{}", entry.name);
-        let Some(axes) = entry.axes().and_then(axes) else {
+        let Some(axes) = entry.axes().map(axes) else {
             let hint = format!("choose one of {}", crate::axes::available());
-            self.fault(&path, "this formulation cannot run yet", hint);
+            self.fault(&path, "nothing says how it moves", hint);
             return None;
         };
         if let Err(sentence) = axes.check() {
@@ -255,7 +257,12 @@ impl Builder {
             let nodes = self.select(format!("{path}.pin[{k}].at"), &pin.at, &located);
             let targets: Vec<DVec3> = nodes.iter().map(|&i| positions[i as usize]).collect();
             let pivot = targets.iter().sum::<DVec3>() / targets.len().max(1) as f64;
-            let motion = Motion::new(pin.key.iter().map(key).collect());
+            let mut motion = Motion::new(pin.key.iter().map(key).collect());
+            if let Some(drive) = &pin.drive {
+                let push =
+                    |p: &scene::Push| Push { time: p.time, newtons: vector(p.newtons), stop: p.stop, hold: p.hold };
+                motion = motion.driven(drive.mass, gravity, &drive.push.iter().map(push).collect::<Vec<_>>());
+            }
             pins.push(Pin { nodes, targets, pivot, motion, stiffness: pin.stiffness, grab: false });
         }
         let mut body = Body::new(&entry.name, shape, material, axes);
@@ -271,6 +278,11 @@ impl Builder {
             }
         }
         body.newton = entry.solver.newton;
+        if entry.parts > 1 {
+            let parts = Parts::along(&body.shape.rest_positions, entry.parts as usize);
+            body.parts = Some(Arc::new(parts));
+            body.by_parts = entry.solver.by_parts;
+        }
         body.solver = solve::Settings {
             method: match entry.solver.linear {
                 scene::Linear::Auto => solve::Method::Auto,
@@ -450,14 +462,7 @@ impl Builder {
                 Edit::Impulse { body, nodes: nodes(body, at), newton_seconds: vector(*newton_seconds) }
             }
             E::Stop { body } => Edit::Stop { body: find(body)? },
-            E::Formulation { body, to } => match axes(to.axes()) {
-                Some(axes) => Edit::Axes { body: find(body)?, axes },
-                None => {
-                    let hint = format!("choose one of {}", crate::axes::available());
-                    self.fault(&path, "this formulation cannot run yet", hint);
-                    return None;
-                }
-            },
+            E::Formulation { body, to } => Edit::Axes { body: find(body)?, axes: axes(to.axes()) },
             E::Obstacle { name, position, remove } => {
                 let obstacle = scene.obstacle.iter().position(|o| &o.name == name)?;
                 match position {

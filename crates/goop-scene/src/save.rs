@@ -61,6 +61,9 @@ fn body(out: &mut Text, body: &Body) {
     if !body.without.is_empty() {
         out.line("without", &body.without.iter().map(|term| term.word()).collect::<Vec<_>>());
     }
+    if body.parts > 1 {
+        out.line("parts", &body.parts);
+    }
     out.line("position", &body.position);
     out.line("rotation", &body.rotation);
     out.line("scale", &body.scale);
@@ -75,11 +78,25 @@ fn body(out: &mut Text, body: &Body) {
     out.line("linear", &body.solver.linear.word());
     out.line("preconditioner", &body.solver.preconditioner.word());
     out.line("max-iterations", &body.solver.max_iterations);
+    if body.solver.by_parts {
+        out.line("by-parts", &true);
+    }
     for pin in &body.pin {
         out.header("[[body.pin]]");
         out.line("at", &pin.at);
         out.maybe("stiffness", &pin.stiffness);
         keyframes(out, "[[body.pin.key]]", &pin.key);
+        if let Some(drive) = &pin.drive {
+            out.header("[body.pin.drive]");
+            out.line("mass", &drive.mass);
+            for push in &drive.push {
+                out.header("[[body.pin.drive.push]]");
+                out.line("time", &push.time);
+                out.line("newtons", &push.newtons);
+                out.line("stop", &push.stop);
+                out.line("hold", &push.hold);
+            }
+        }
     }
     for load in &body.load {
         out.header("[[body.load]]");

@@ -219,6 +219,9 @@ pub struct Body {
     pub material: Material,
     /// How the implicit equations are solved.
     pub solver: Solver,
+    /// Parts that the body is cut into across its longest side, 1 to 64: of the reduced model, and of implicit steps
+    /// solved by parts. Default 1.
+    pub parts: u32,
     /// Held nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pin: Vec<Pin>,
@@ -395,6 +398,8 @@ pub struct Solver {
     pub preconditioner: Preconditioner,
     /// Cap on conjugate-gradient iterations and on sweeps of SOR. Default 200.
     pub max_iterations: u32,
+    /// Solve implicit steps part by part. Default false.
+    pub by_parts: bool,
 }
 
 /// Linear solvers.
@@ -485,6 +490,34 @@ pub struct Pin {
     /// centre of the selection.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub key: Vec<Key>,
+    /// The nodes are a rigid block of its own mass that forces and gravity move; springs do not
+    /// move it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<Drive>,
+}
+
+/// `[body.pin.drive]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Drive {
+    /// Mass of the block (kg).
+    pub mass: f64,
+    /// Forces on it, in the order of time.
+    pub push: Vec<Push>,
+}
+
+/// `[[body.pin.drive.push]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Push {
+    /// When (s).
+    pub time: f64,
+    /// The force from then on (N). Default none.
+    pub newtons: Vector,
+    /// The velocity is set to zero. Default false.
+    pub stop: bool,
+    /// The weight is carried from then on. Default false.
+    pub hold: bool,
 }
 
 /// One keyframe of a motion.

@@ -40,6 +40,8 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Solver", None, keys::SOLVER),
     ("Pin", None, keys::PIN),
     ("Key", None, keys::KEYFRAME),
+    ("Drive", None, keys::DRIVE),
+    ("Push", None, keys::PUSH),
     ("Load", None, keys::LOAD),
     ("Load", Some("force"), keys::FORCE),
     ("Load", Some("pressure"), keys::PRESSURE),

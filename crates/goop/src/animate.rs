@@ -27,31 +27,88 @@ pub struct Key {
     pub rotation: DQuat,
 }
 
-/// Keyframes, linear in position and slerp in rotation, held outside the range.
+/// What happens to a block that forces drive, at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Push {
+    /// When (s).
+    pub time: f64,
+    /// The force from now on (N).
+    pub newtons: DVec3,
+    /// Velocity is set to zero.
+    pub stop: bool,
+    /// Its weight is carried from now on.
+    pub hold: bool,
+}
+
+/// Constant acceleration from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Stretch {
+    time: f64,
+    position: DVec3,
+    velocity: DVec3,
+    acceleration: DVec3,
+}
+
+/// Keyframes, linear in position and slerp in rotation, held outside the range; and the way of a block that forces
+/// drive, if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
     keys: Vec<Key>,
+    #[serde(default)]
+    driven: Vec<Stretch>,
 }
 
 impl Motion {
     /// Keys are sorted by time; two at the same time jump.
     pub fn new(mut keys: Vec<Key>) -> Self {
         keys.sort_by(|a, b| a.time.total_cmp(&b.time));
-        Self { keys }
+        Self { keys, driven: Vec::new() }
+    }
+
+    /// Adds the way of a rigid block of its own mass (kg) that forces and gravity drive from rest at t = 0, and that
+    /// nothing else pushes back: x = x₀ + v t + ½ a t² between pushes, [Chang] 5.1.
+    pub fn driven(mut self, mass: f64, gravity: DVec3, pushes: &[Push]) -> Self {
+        let mut pushes = pushes.to_vec();
+        pushes.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let mut now = Stretch { time: 0.0, position: DVec3::ZERO, velocity: DVec3::ZERO, acceleration: gravity };
+        let mut weight = gravity;
+        self.driven = vec![now];
+        for push in pushes {
+            let (position, velocity) = now.at(push.time);
+            if push.hold {
+                weight = DVec3::ZERO;
+            }
+            let velocity = if push.stop { DVec3::ZERO } else { velocity };
+            now = Stretch { time: push.time, position, velocity, acceleration: push.newtons / mass + weight };
+            self.driven.push(now);
+        }
+        self
     }
 
     /// Stands still at this pose.
     pub fn still(position: DVec3, rotation: DQuat) -> Self {
-        Self { keys: vec![Key { time: 0.0, position, rotation }] }
+        Self { keys: vec![Key { time: 0.0, position, rotation }], driven: Vec::new() }
     }
 
     /// Whether it ever moves.
     pub fn moves(&self) -> bool {
         self.keys.windows(2).any(|k| k[0].position != k[1].position || k[0].rotation != k[1].rotation)
+            || self.driven.iter().any(|d| d.velocity != DVec3::ZERO || d.acceleration != DVec3::ZERO)
     }
 
     /// Pose and velocities at a time; at a key the velocity is that of the piece before it.
     pub fn at(&self, time: f64) -> Pose {
+        let mut pose = self.keyed(time);
+        let after = self.driven.partition_point(|d| d.time < time);
+        if let Some(stretch) = self.driven.get(after.saturating_sub(1)) {
+            let (position, velocity) = stretch.at(time);
+            pose.position += position;
+            pose.velocity += velocity;
+        }
+        pose
+    }
+
+    fn keyed(&self, time: f64) -> Pose {
         let still = |key: Key| Pose {
             position: key.position,
             rotation: key.rotation,
@@ -81,6 +138,14 @@ impl Motion {
             velocity: (b.position - a.position) / span,
             spin: turn.to_scaled_axis() / span,
         }
+    }
+}
+
+impl Stretch {
+    /// Position and velocity.
+    fn at(&self, time: f64) -> (DVec3, DVec3) {
+        let t = (time - self.time).max(0.0);
+        (self.position + t * (self.velocity + 0.5 * t * self.acceleration), self.velocity + t * self.acceleration)
     }
 }
 
@@ -136,6 +201,22 @@ mod tests {
             assert!((moved - pose.spin.cross(pose.rotation * p)).length() < 1e-8);
         }
         assert_eq!(motion.at(9.0).velocity, DVec3::ZERO);
+    }
+
+    /// Catches a push that lasts too long, a stop that moves the block, or weight that is still felt when held.
+    #[test]
+    fn a_driven_block_moves_as_newton_says_and_stays_where_it_is_stopped_and_held() {
+        let gravity = DVec3::new(0.0, -9.81, 0.0);
+        let push = Push { time: 0.0, newtons: DVec3::new(54.0, 0.0, 0.0), ..Push::default() };
+        let end = Push { time: 0.5, stop: true, hold: true, ..Push::default() };
+        let motion = Motion::default().driven(27.0, gravity, &[push, end]);
+        assert!(motion.moves());
+        let at = |t: f64| motion.at(t).position;
+        assert!((at(0.3) - DVec3::new(0.09, -0.5 * 9.81 * 0.09, 0.0)).length() < 1e-12);
+        assert_eq!((at(0.5), motion.at(2.0).velocity), (at(2.0), DVec3::ZERO));
+        let free = Push { hold: false, ..end };
+        let motion = Motion::default().driven(27.0, gravity, &[push, free]);
+        assert!((motion.at(1.5).velocity - gravity).length() < 1e-12);
     }
 
     #[test]

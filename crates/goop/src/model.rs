@@ -3,6 +3,7 @@
 //! Changes happen between steps only, through an [`Edit`].
 
 use crate::animate::{Course, Motion};
+use crate::character::Parts;
 use crate::contact::Obstacle;
 use crate::elastic::{Elasticity, Finite, Metric, Spline, lattice};
 use crate::material::MaterialField;
@@ -38,6 +39,8 @@ pub enum Coordinates {
     Rigid,
     /// A rigid frame and the displacement of every node from the rest shape in it.
     Framed,
+    /// A quadratic map of the rest positions for every body part.
+    Reduced,
 }
 
 /// Axis 3: how time advances.
@@ -77,6 +80,12 @@ impl Axes {
     pub const MASS_SPRING: Axes = Axes::nodal_springs(Integrator::ExplicitTaylor);
     /// The implicit model (Chang 5.3).
     pub const IMPLICIT: Axes = Axes::nodal_springs(Integrator::BackwardEuler);
+    /// The reduced model (Chang 5.2).
+    pub const REDUCED: Axes = Axes {
+        elasticity: ElasticityKind::Springs,
+        coordinates: Coordinates::Reduced,
+        integrator: Integrator::ExplicitTaylor,
+    };
     /// The primal formulation (GO) with the exact gradient.
     pub const PRIMAL: Axes = Axes {
         elasticity: ElasticityKind::Metric,
@@ -129,14 +138,21 @@ impl Axes {
             (C::Rigid, _, _) => {
                 Err("rigid coordinates cannot deform, so they take no elasticity: use elasticity = \"none\"".into())
             }
-            (C::Nodal | C::Framed, E::None, _) => {
+            (C::Nodal | C::Framed | C::Reduced, E::None, _) => {
                 Err("nodes without an elasticity would fall apart: use elasticity = \"springs\"".into())
             }
-            (C::Nodal, E::Spline, _) => {
+            (C::Nodal | C::Reduced, E::Spline, _) => {
                 Err("the spline energy measures displacement from a rigid frame: use coordinates = \"framed\"".into())
             }
             (C::Nodal, _, I::Momentum | I::SemiImplicit) => {
                 Err("nodes take the integrators symplectic-euler, backward-euler, implicit-midpoint, explicit-diagonal or explicit-taylor".into())
+            }
+            (C::Reduced, E::Published, _) => {
+                Err("the published primal form is for nodal positions: use elasticity = \"metric\"".into())
+            }
+            (C::Reduced, _, I::ExplicitTaylor | I::SymplecticEuler | I::BackwardEuler) => Ok(()),
+            (C::Reduced, _, _) => {
+                Err("reduced coordinates take the integrators explicit-taylor, symplectic-euler or backward-euler".into())
             }
             (C::Framed, E::Published, _) => {
                 Err("the published primal form has no stiffness at rest to build a frame on: use elasticity = \"metric\" or \"spline\"".into())
@@ -261,6 +277,11 @@ pub struct Body {
     pub solver: solve::Settings,
     /// Inertial terms, for framed coordinates.
     pub terms: Terms,
+    /// Body parts: of reduced coordinates, and of implicit steps solved by parts. None: one part.
+    pub parts: Option<Arc<Parts>>,
+    /// Implicit steps are solved part by part (Chang 5.3.3): what happens in one part is
+    /// felt by its neighbours a step later.
+    pub by_parts: bool,
     /// Where it starts.
     pub start: Start,
     /// Held nodes.
@@ -289,6 +310,8 @@ impl Body {
             newton: 1,
             solver: solve::Settings::default(),
             terms: Terms::default(),
+            parts: None,
+            by_parts: false,
             start: Start::default(),
             pins: Vec::new(),
             loads: Vec::new(),

@@ -10,6 +10,7 @@
 //! ```
 
 use crate::coordinates::nodal::elasticity;
+use crate::coordinates::reduced::spectrum;
 use crate::elastic::{Elasticity, Weights};
 use crate::model::{Body, Coordinates, Integrator, Model};
 use crate::shape::Dimension;
@@ -48,6 +49,16 @@ pub fn inspect(model: &Model, index: usize) -> Preflight {
     let mut out = Preflight { height: height(model, body), bytes: bytes(body), ..Preflight::default() };
     if body.axes.coordinates == Coordinates::Rigid {
         out.stable_step = f64::INFINITY;
+        return out;
+    }
+    if body.axes.coordinates == Coordinates::Reduced {
+        let found = spectrum::inspect(body);
+        let hertz = |value: f64| value.max(0.0).sqrt() / std::f64::consts::TAU;
+        (out.highest, out.lowest) = (hertz(found.highest), Some(hertz(found.lowest)));
+        (out.damper_rate, out.stable_step) = (found.damper_rate, found.stable_step);
+        if body.len() <= DETAIL_LIMIT && !body.pins.is_empty() && model.gravity != DVec3::ZERO {
+            out.sag = sag(model, index);
+        }
         return out;
     }
     let elastic = elasticity(body);
@@ -111,7 +122,8 @@ pub fn bytes(body: &Body) -> usize {
     }
     let explicit = n * (2 * 48 + 4 * 24 + 32) + elements * 48;
     let implicit = if body.axes.integrator.implicit() { (n + elements) * 76 + n * (9 * 24 + 72) } else { 0 };
-    explicit + implicit
+    let reduced = if body.axes.coordinates == Coordinates::Reduced { spectrum::bytes(body) } else { 0 };
+    explicit + implicit + reduced
 }
 
 /// The same for a framed body: rows of differences, matrix, factor and its columns for the rigid motions. A factor fills in

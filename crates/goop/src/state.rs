@@ -2,6 +2,7 @@
 
 use crate::contact::Anchor;
 use crate::coordinates::framed::{FramedState, work};
+use crate::coordinates::reduced::ReducedState;
 use crate::coordinates::rigid::RigidState;
 use crate::ledger::Row;
 use crate::model::{Body, Coordinates};
@@ -23,6 +24,8 @@ pub struct BodyState {
     pub rigid: Option<RigidState>,
     /// Frame, displacement and momenta, for framed coordinates.
     pub framed: Option<Box<FramedState>>,
+    /// The maps of its parts, for reduced coordinates.
+    pub reduced: Option<Box<ReducedState>>,
     /// Where nodes stick to obstacles, by node.
     pub anchors: Vec<Anchor>,
     /// Solves left before the iteration is tried again.
@@ -46,6 +49,7 @@ impl BodyState {
         let mut state = Self {
             rigid: None,
             framed: None,
+            reduced: None,
             positions,
             velocities,
             memory: Arc::new(body.elastic.as_ref().map_or(Vec::new(), |e| e.memory())),
@@ -73,13 +77,25 @@ impl BodyState {
         });
         self.rigid = match body.axes.coordinates {
             Coordinates::Rigid => Some(RigidState::from_nodes(body, &self.positions, &self.velocities)),
-            Coordinates::Nodal | Coordinates::Framed => None,
+            Coordinates::Nodal | Coordinates::Framed | Coordinates::Reduced => None,
         };
         if let Some(rigid) = &self.rigid {
             rigid.place(body, &mut self.positions, &mut self.velocities);
         }
         if let Some(framed) = &self.framed {
             framed.place(body, &mut self.positions, &mut self.velocities);
+        }
+        match body.axes.coordinates {
+            Coordinates::Reduced => self.fit_reduced(body),
+            _ => self.reduced = None,
+        }
+    }
+
+    /// Sets all velocities to zero.
+    pub(crate) fn still(&mut self) {
+        self.velocities.fill(DVec3::ZERO);
+        if let Some(reduced) = &mut self.reduced {
+            reduced.rates.fill(DVec3::ZERO);
         }
     }
 
@@ -121,10 +137,22 @@ impl BodyState {
             _ => self.memory.clone_from(&other.memory),
         }
         self.rigid.clone_from(&other.rigid);
+        copy_maps(&mut self.reduced, &other.reduced);
         self.anchors.clone_from(&other.anchors);
         (self.direct_left, self.topology_version) = (other.direct_left, other.topology_version);
         self.created = other.created;
         self.row = other.row;
+    }
+}
+
+/// Copies without allocating where both have maps.
+fn copy_maps(to: &mut Option<Box<ReducedState>>, from: &Option<Box<ReducedState>>) {
+    match (to, from) {
+        (Some(to), Some(from)) => {
+            to.values.clone_from(&from.values);
+            to.rates.clone_from(&from.rates);
+        }
+        (to, from) => to.clone_from(from),
     }
 }
 
@@ -190,6 +218,10 @@ impl State {
                     hash.update(bytemuck::cast_slice(values));
                 }
                 framed.numbers().iter().for_each(|value| hash.update(&value.to_le_bytes()));
+            }
+            if let Some(reduced) = &body.reduced {
+                hash.update(bytemuck::cast_slice(&reduced.values));
+                hash.update(bytemuck::cast_slice(&reduced.rates));
             }
             if let Some(rigid) = &body.rigid {
                 for value in rigid.numbers() {

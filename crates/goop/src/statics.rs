@@ -23,13 +23,14 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
     let mut body: Body = world.model().bodies[b].clone();
     body.axes = Axes { integrator: Integrator::BackwardEuler, ..body.axes };
     body.newton = 1;
+    body.by_parts = false;
     let poses: Vec<Pose> = world.model().obstacles.iter().map(|o| still(o.motion.at(0.0))).collect();
     let (model, before, state, scratch) = world.parts(b);
     *scratch = nodal::Scratch::new(&body);
     let mut scale = body.mass() * model.gravity.length();
     let (mut h, mut worst) = (model.step.dt, f64::INFINITY);
     for step in 0..MAX_STEPS {
-        state.velocities.fill(DVec3::ZERO);
+        state.still();
         before.copy_from(state);
         let clock = Clock { time: 0.0, dt: h, before: &poses, after: &poses };
         let outcome = nodal::step(model, &body, clock, before, state, scratch);
@@ -56,7 +57,7 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
         }
         h = (h * 1.7).min(1e3);
     }
-    state.velocities.fill(DVec3::ZERO);
+    state.still();
     before.copy_from(state);
     let original = &world.model().bodies[b];
     let fresh = nodal::Scratch::new(original);
@@ -124,9 +125,9 @@ fn still(pose: Pose) -> Pose {
     Pose { velocity: DVec3::ZERO, spin: DVec3::ZERO, ..pose }
 }
 
-/// Largest force on a free node that no touch answers (N).
-fn net_force(gravity: DVec3, body: &Body, x: &[DVec3], scratch: &nodal::Scratch) -> f64 {
-    let mut worst = 0.0f64;
+/// Largest force on a free node that no touch answers (N); of a reduced body, what of it moves the body.
+fn net_force(gravity: DVec3, body: &Body, x: &[DVec3], scratch: &mut nodal::Scratch) -> f64 {
+    let mut forces = vec![DVec3::ZERO; body.len()];
     let mut pins = std::collections::BTreeMap::new();
     nodal::soft_pins(body, 0.0, x, |node, force, _, _, _| *pins.entry(node).or_insert(DVec3::ZERO) += force);
     let mut touches = scratch.now.touches.iter().peekable();
@@ -138,8 +139,11 @@ fn net_force(gravity: DVec3, body: &Body, x: &[DVec3], scratch: &nodal::Scratch)
             f += touch.push + touch.friction;
         }
         if scratch.free[i] {
-            worst = worst.max(f.length());
+            forces[i] = f;
         }
     }
-    worst
+    if let Some(work) = &mut scratch.reduced {
+        work.project(body, &mut forces);
+    }
+    forces.iter().map(|f| f.length()).fold(0.0, f64::max)
 }

@@ -8,6 +8,7 @@ use crate::animate::Pose;
 use crate::contact::Anchor;
 use crate::coordinates::framed::FramedState;
 use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
+use crate::coordinates::reduced::Modes;
 use crate::coordinates::rigid;
 use crate::elastic::Flow;
 use crate::frame::{BodyFrame, Frame};
@@ -304,7 +305,9 @@ impl World {
             let body = &self.model.bodies[b];
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
             let outcome = match body.axes.coordinates {
-                Coordinates::Nodal => nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b]),
+                Coordinates::Nodal | Coordinates::Reduced => {
+                    nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b])
+                }
                 Coordinates::Framed => {
                     self.scratch[b].framed(body, &before.memory);
                     semi_implicit::step(&self.model, body, clock, before, state, &mut self.scratch[b])
@@ -342,7 +345,8 @@ impl World {
     /// The tests a step has to pass.
     fn judge(&self, b: usize, dt: f64, outcome: &Outcome) -> Result<(), Failure> {
         let (body, step) = (&self.model.bodies[b], &self.model.step);
-        let explicit = !body.axes.integrator.implicit() && body.axes.coordinates == Coordinates::Nodal;
+        let explicit = !body.axes.integrator.implicit()
+            && matches!(body.axes.coordinates, Coordinates::Nodal | Coordinates::Reduced);
         let shorter = if explicit {
             "use a smaller step.dt ('check' prints the largest stable one) or integrator = \"backward-euler\""
         } else {
@@ -518,9 +522,14 @@ impl World {
         self.model.bodies[body].pins.push(Pin { nodes: nodes.to_vec(), targets, pivot, motion, stiffness, grab });
     }
 
+    /// Other nodes are held: a frame follows them, the maps of a reduced body are fitted to
+    /// those that are left.
     fn follow_pins(&mut self, body: usize) {
         let (planar, time) = (self.model.flat.is_some(), self.time());
         self.state.bodies[body].follow_pins(&self.model.bodies[body], planar, time);
+        if self.model.bodies[body].axes.coordinates == Coordinates::Reduced {
+            self.rebuild(body);
+        }
     }
 
     fn rebuild(&mut self, body: usize) {
@@ -683,7 +692,7 @@ impl World {
         let (saved_events, adaptive) = (std::mem::take(&mut self.model.events), self.model.step.adaptive);
         for b in 0..self.model.bodies.len() {
             match self.model.bodies[b].axes.coordinates {
-                Coordinates::Nodal => worst = worst.max(crate::statics::settle(self, b)?),
+                Coordinates::Nodal | Coordinates::Reduced => worst = worst.max(crate::statics::settle(self, b)?),
                 Coordinates::Framed => worst = worst.max(crate::statics::settle_framed(self, b)),
                 Coordinates::Rigid => {}
             }
@@ -728,10 +737,24 @@ fn take_velocities(body: &Body, state: &mut BodyState) {
         framed.take_velocities(body, &state.velocities);
         framed.place(body, &mut state.positions, &mut state.velocities);
     }
+    if state.reduced.is_some() {
+        state.fit_reduced(body);
+    }
 }
 
-/// Fits the frame anew where nodes of a framed body are not where it puts them; whether it did.
+/// Fits frame or maps anew where nodes of a body are not where those put them; whether it did.
 fn adopt_if_moved(body: &Body, state: &mut BodyState) -> bool {
+    if let Some(reduced) = &state.reduced {
+        let (modes, mut x, mut v) = (Modes::new(body), state.positions.clone(), state.velocities.clone());
+        if reduced.values.len() == modes.len() {
+            modes.place(&reduced.values, &mut x);
+            modes.place(&reduced.rates, &mut v);
+        }
+        if reduced.values.len() != modes.len() || x != state.positions || v != state.velocities {
+            state.adopt(body);
+            return true;
+        }
+    }
     if let Some(framed) = &state.framed {
         let (mut x, mut v) = (state.positions.clone(), state.velocities.clone());
         FramedState::place(framed, body, &mut x, &mut v);

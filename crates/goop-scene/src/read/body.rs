@@ -3,9 +3,11 @@
 use super::limits::*;
 use super::topology::Topology;
 use super::{Names, keys, material, motion, selection, shape};
-use crate::axes::{AVAILABLE, available};
-use crate::reader::{Table, Value, Word};
-use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load, Pin, Shape, Term, Vector};
+use crate::axes::available;
+use crate::reader::{Table, Value};
+use crate::scene::{
+    Body, Coordinates, Drive, Elasticity, Formulation, Integrator, Load, Pin, Push, Shape, Term, Vector,
+};
 
 /// A body, and whether its shape could be made out.
 pub struct ReadBody {
@@ -39,6 +41,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         spin: table.take_vec3("spin", SPEED).unwrap_or_default(),
         shape: shape.unwrap_or(Shape::Line { size: 1.0, nodes: [2] }),
         material: material::material(table, grid.as_ref()),
+        parts: table.take_u32("parts", 1, MOST_PARTS).unwrap_or(1),
         solver: material::solver(table),
         pin: pins.iter().filter_map(|pin| self::pin(pin, grid.as_ref(), seconds)).collect(),
         load: loads.iter().filter_map(|load| self::load(load, grid.as_ref())).collect(),
@@ -51,13 +54,33 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         table.reader.fault(entry.span, &table.at("without"), message, "remove it, or use formulation = \"hybrid\"");
     }
     if let Some(axes) = body.axes()
-        && axes.not_yet().is_none()
         && let Some(refusal) = axes.refusal()
     {
         let key = if table.get(refusal.key).is_some() { refusal.key } else { "formulation" };
         table.fault(key, refusal.sentence, refusal.hint);
     }
+    parts(table, &body);
     ReadBody { body, grid }
+}
+
+/// Parts, and what is said of them where they do nothing.
+fn parts(table: &Table<'_>, body: &Body) {
+    let implicit = body.axes().is_none_or(|axes| {
+        axes.coordinates == Coordinates::Nodal
+            && matches!(axes.integrator, Integrator::BackwardEuler | Integrator::ImplicitMidpoint)
+    });
+    let reduced = body.axes().is_none_or(|axes| axes.coordinates == Coordinates::Reduced);
+    if body.solver.by_parts && !implicit {
+        let message = format!("`{}.by-parts` is for implicit steps of nodes", table.at("solver"));
+        table.fault("solver", message, "remove it, or use formulation = \"implicit\"");
+    } else if body.solver.by_parts && body.parts < 2 {
+        let message = format!("`{}.by-parts` has nothing to do: the body is one part", table.at("solver"));
+        table.fault("solver", message, "give the body `parts = 4`, or remove it");
+    } else if body.parts > 1 && !reduced && !body.solver.by_parts {
+        let message = format!("`{}` changes nothing here", table.at("parts"));
+        let hint = "use formulation = \"reduced\", or solver.by-parts = true";
+        table.reader.warn(table.span_of("parts"), &table.at("parts"), message, hint);
+    }
 }
 
 type Words = (Option<Formulation>, Option<Elasticity>, Option<Coordinates>, Option<Integrator>);
@@ -77,13 +100,6 @@ fn axes(table: &Table<'_>) -> Words {
     let elasticity = table.take_word::<Elasticity>("elasticity");
     let coordinates = table.take_word::<Coordinates>("coordinates");
     let integrator = table.take_word::<Integrator>("integrator");
-    if let Some(formulation) = formulation {
-        usable(table, "formulation", formulation);
-    }
-    if let Some(word @ Coordinates::Reduced) = coordinates {
-        let message = format!("\"{}\" is not available yet", word.word());
-        table.fault("coordinates", message, format!("published models that run: {}", available()));
-    }
     if table.get("formulation").is_some() {
         if table.get("coordinates").is_some() {
             let message = "`coordinates` stands beside `formulation`, which already says it";
@@ -104,14 +120,6 @@ fn axes(table: &Table<'_>) -> Words {
         table.reader.fault(table.span, &table.at(missing[0]), message, hint);
     }
     (None, elasticity, coordinates, integrator)
-}
-
-/// Notes a published model that is known but does not run yet.
-pub fn usable(table: &Table<'_>, name: &str, formulation: Formulation) {
-    if !AVAILABLE.contains(&formulation) {
-        let message = format!("formulation \"{}\" is not available yet", formulation.word());
-        table.fault(name, message, format!("those that run: {}", available()));
-    }
 }
 
 /// One factor or three, none of them nought.
@@ -135,7 +143,27 @@ fn pin(table: &Table<'_>, grid: Option<&Topology>, seconds: f64) -> Option<Pin> 
     let at = selection::needed(table, "at", grid);
     let stiffness = table.take_f64("stiffness", STIFFNESS);
     let key = motion::keyframes(table, [0.0; 3], [0.0; 3], seconds);
-    Some(Pin { at: at?, stiffness, key })
+    let drive = table.take_table("drive", keys::DRIVE).and_then(|drive| self::drive(&drive));
+    Some(Pin { at: at?, stiffness, key, drive })
+}
+
+/// A block and the forces on it, in the order of time.
+fn drive(table: &Table<'_>) -> Option<Drive> {
+    let mass = table.need_f64("mass", MASS);
+    let mut push: Vec<Push> = Vec::new();
+    for one in table.tables("push", keys::PUSH) {
+        let time = one.need_f64("time", TIME);
+        let newtons = one.take_numbers("newtons", FORCE).unwrap_or_default();
+        let (stop, hold) = (one.take_bool("stop").unwrap_or(false), one.take_bool("hold").unwrap_or(false));
+        let Some(time) = time else { continue };
+        if let Some(last) = push.last().filter(|last| time <= last.time) {
+            let message = format!("`{}` is {time} s, not after the push before it ({} s)", one.at("time"), last.time);
+            one.fault("time", message, "pushes stand in the order of time, each at its own time");
+            continue;
+        }
+        push.push(Push { time, newtons, stop, hold });
+    }
+    Some(Drive { mass: mass?, push })
 }
 
 fn load(table: &Table<'_>, grid: Option<&Topology>) -> Option<Load> {

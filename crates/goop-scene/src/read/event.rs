@@ -1,6 +1,6 @@
 //! `[[probe]]` and `[[event]]`: tables that name bodies and obstacles.
 
-use super::body::{ReadBody, usable};
+use super::body::ReadBody;
 use super::limits::*;
 use super::topology::Topology;
 use super::{Names, keys, selection};
@@ -102,7 +102,6 @@ fn edit(event: &Table<'_>, name: &str, cast: &Cast<'_>) -> Option<Edit> {
             let body = cast.body(&t);
             t.need("to");
             let to = t.take_word::<Formulation>("to")?;
-            usable(&t, "to", to);
             Edit::Formulation { body: body?.0, to }
         }
     })

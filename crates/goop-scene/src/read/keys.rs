@@ -54,6 +54,7 @@ pub static BODY: &[Key] = &[
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
     key("material", "[body.material]", "what it is made of"),
+    key("parts", "parts = 4", "parts across the longest side, each with a map of its own, 1 to 64"),
     key("solver", "[body.solver]", "how the implicit equations are solved"),
     key("pin", "[[body.pin]]", "held nodes"),
     key("load", "[[body.load]]", "forces and pressures"),
@@ -194,6 +195,7 @@ pub static SOLVER: &[Key] = &[
     key("linear", "linear = \"auto\"", "linear solver"),
     key("preconditioner", "preconditioner = \"jacobi\"", "preconditioner of conjugate gradients"),
     key("max-iterations", "max-iterations = 200", "cap on conjugate-gradient iterations and sweeps of SOR"),
+    key("by-parts", "by-parts = true", "solve implicit steps part by part"),
 ];
 
 /// `[[body.pin]]`
@@ -201,6 +203,21 @@ pub static PIN: &[Key] = &[
     need("at", "at = \"corners\"", "which nodes"),
     key("stiffness", "stiffness = 1000.0", "spring constant of a compliant pin (N/m)"),
     key("key", "[[body.pin.key]]", "motion of the pinned nodes"),
+    key("drive", "[body.pin.drive]", "the pinned nodes are a rigid block that forces drive"),
+];
+
+/// `[body.pin.drive]`
+pub static DRIVE: &[Key] = &[
+    need("mass", "mass = 27.0", "mass of the block (kg)"),
+    key("push", "push = [{ time = 0.0, newtons = [2000.0, 0.0, 0.0] }]", "forces on the block"),
+];
+
+/// `[[body.pin.drive.push]]`
+pub static PUSH: &[Key] = &[
+    need("time", "time = 0.0", "when (s)"),
+    key("newtons", "newtons = [2000.0, 0.0, 0.0]", "the force from then on (N); none when absent"),
+    key("stop", "stop = true", "the velocity is set to zero"),
+    key("hold", "hold = true", "the weight is carried from then on"),
 ];
 
 /// `[[body.pin.key]]` and `[[obstacle.key]]`

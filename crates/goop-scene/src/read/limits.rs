@@ -62,3 +62,5 @@ pub const MAX_POINTS: usize = 100_000;
 pub const MAX_NET: usize = 32;
 /// Characters of a name.
 pub const MAX_NAME: usize = 64;
+/// Parts of a body; each has a map of its own.
+pub const MOST_PARTS: u32 = 64;

@@ -143,5 +143,6 @@ pub fn solver(body: &Table<'_>) -> Solver {
         linear,
         preconditioner,
         max_iterations: table.take_u32("max-iterations", 1, 1_000_000).unwrap_or(200),
+        by_parts: table.take_bool("by-parts").unwrap_or(false),
     }
 }

@@ -222,6 +222,8 @@ fn axes() -> impl Strategy<Value = Words> {
             None,
             None
         )),
+        select(vec![Integrator::ExplicitTaylor, Integrator::SymplecticEuler, Integrator::BackwardEuler])
+            .prop_map(|integrator| (Some(Formulation::Reduced), None, None, Some(integrator))),
         select(vec![None, Some(Elasticity::Published)]).prop_map(|elasticity| (
             Some(Formulation::Primal),
             elasticity,
@@ -235,11 +237,13 @@ fn axes() -> impl Strategy<Value = Words> {
 fn body() -> impl Strategy<Value = Body> {
     shape().prop_flat_map(|shape| {
         let closed = Topology::of(&shape).closed != Some(false);
-        let pin = (selection(&shape), option::of(positive()), keyframes()).prop_map(|(at, stiffness, key)| Pin {
-            at,
-            stiffness,
-            key,
+        let push = |k: usize, newtons: [f64; 3]| Push { time: k as f64, newtons, stop: k == 1, hold: k > 1 };
+        let drive = (positive(), vec(vector(), 0..3)).prop_map(move |(mass, list)| Drive {
+            mass,
+            push: list.into_iter().enumerate().map(|(k, newtons)| push(k, newtons)).collect(),
         });
+        let pin = (selection(&shape), option::of(positive()), keyframes(), option::of(drive))
+            .prop_map(|(at, stiffness, key, drive)| Pin { at, stiffness, key, drive });
         let load = (selection(&shape), vector(), course(), any::<bool>(), any::<bool>()).prop_map(
             move |(at, newtons, course, pressure, gas)| {
                 if pressure && closed {
@@ -256,6 +260,7 @@ fn body() -> impl Strategy<Value = Body> {
                 linear,
                 preconditioner,
                 max_iterations,
+                by_parts: false,
             },
         );
         let scale = [0.1..9.0f64, -9.0..-0.1f64, 0.1..9.0f64];
@@ -271,6 +276,10 @@ fn body() -> impl Strategy<Value = Body> {
             .prop_map(
                 |(axes, (position, rotation, scale, velocity, spin), material, solver, pin, load, shape)| {
                     let (formulation, elasticity, coordinates, integrator) = axes;
+                    let implicit = formulation == Some(Formulation::Implicit) && integrator.is_none();
+                    let reduced = formulation == Some(Formulation::Reduced);
+                    let parts = if reduced || implicit { 1 + solver.newton % 5 } else { 1 };
+                    let solver = Solver { by_parts: implicit && parts > 1, ..solver };
                     let name = String::new();
                     let without =
                         if formulation == Some(Formulation::Hybrid) { vec![Term::Coriolis] } else { Vec::new() };
@@ -289,6 +298,7 @@ fn body() -> impl Strategy<Value = Body> {
                         spin,
                         shape,
                         material,
+                        parts,
                         solver,
                         pin,
                         load,

@@ -66,6 +66,23 @@ impl Parts {
         Self::from_rows(bones.len(), rows)
     }
 
+    /// Cuts a body across its longest side into parts of equal length; shares fall linearly from the
+    /// middle of one part to the middle of the next.
+    pub fn along(positions: &[DVec3], count: usize) -> Self {
+        let low = positions.iter().fold(DVec3::INFINITY, |a, p| a.min(*p));
+        let size = positions.iter().fold(DVec3::NEG_INFINITY, |a, p| a.max(*p)) - low;
+        let axis = size.max_position();
+        let last = count.max(1) - 1;
+        let row = |p: &DVec3| {
+            let along = count as f64 * (p[axis] - low[axis]) / size[axis].max(f64::MIN_POSITIVE) - 0.5;
+            let along = along.clamp(0.0, last as f64);
+            let first = (along.floor() as usize).min(last.saturating_sub(1));
+            let share = along - first as f64;
+            vec![(first as u32, 1.0 - share), (first as u32 + 1, share)]
+        };
+        Self::from_rows(last + 1, positions.iter().map(row))
+    }
+
     /// Shares of a node, by part.
     pub fn of(&self, node: usize) -> &[(u32, f64)] {
         &self.entries[self.start[node] as usize..self.start[node + 1] as usize]

@@ -2,4 +2,5 @@
 
 pub mod framed;
 pub mod nodal;
+pub mod reduced;
 pub mod rigid;

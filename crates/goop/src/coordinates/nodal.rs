@@ -8,12 +8,13 @@
 use crate::animate::Pose;
 use crate::contact::{self, Touch};
 use crate::coordinates::framed::Work;
+use crate::coordinates::reduced;
 use crate::coordinates::rigid::Point;
 use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
 use crate::model::{Body, Coordinates, Integrator, Load, Model};
 use crate::shape::Dimension;
-use crate::solve::{BlockMatrix, Report, Solver};
+use crate::solve::{BlockMatrix, ByParts, Report, Solver};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -92,6 +93,7 @@ pub struct Scratch {
     valid: bool,
     pub(crate) matrix: Option<BlockMatrix>,
     pub(crate) solver: Solver,
+    pub(crate) by_parts: Option<Box<ByParts>>,
     pub(crate) free: Vec<bool>,
     pub(crate) held: Vec<(u32, DVec3)>,
     pub(crate) loads: Vec<DVec3>,
@@ -110,6 +112,8 @@ pub struct Scratch {
     pub(crate) points: Vec<Point>,
     /// For framed coordinates.
     pub(crate) framed: Option<Box<Work>>,
+    /// For reduced coordinates.
+    pub(crate) reduced: Option<Box<reduced::Work>>,
 }
 
 impl Scratch {
@@ -126,6 +130,7 @@ impl Scratch {
             valid: false,
             matrix: None,
             solver: Solver::default(),
+            by_parts: None,
             free: vec![true; n],
             held: Vec::new(),
             loads: vector(!body.loads.is_empty()),
@@ -140,6 +145,7 @@ impl Scratch {
             restored: 0.0,
             points: Vec::new(),
             framed: None,
+            reduced: (body.axes.coordinates == Coordinates::Reduced).then(|| Box::new(reduced::Work::new(body))),
         }
     }
 
@@ -298,9 +304,16 @@ pub fn step(
     contact::find(model, body, poses, ahead, dt, x0, v0, &before.anchors, &mut scratch.now.touches);
 
     let mut outcome = Outcome::default();
-    match integrator {
-        Integrator::BackwardEuler => implicit::step(model, body, clock, before, state, scratch, &mut outcome),
-        Integrator::ImplicitMidpoint => implicit::midpoint(model, body, clock, before, state, scratch, &mut outcome),
+    let mut work = scratch.reduced.take();
+    match (integrator, &mut work) {
+        (Integrator::BackwardEuler, Some(work)) => {
+            reduced::implicit(model, body, clock, before, state, scratch, work, &mut outcome);
+        }
+        (_, Some(work)) => reduced::explicit(model, body, clock, before, state, scratch, work),
+        (Integrator::BackwardEuler, None) => implicit::step(model, body, clock, before, state, scratch, &mut outcome),
+        (Integrator::ImplicitMidpoint, None) => {
+            implicit::midpoint(model, body, clock, before, state, scratch, &mut outcome)
+        }
         _ => explicit::step(model, body, clock, before, state, scratch),
     }
     if let Some(axis) = model.flat {
@@ -319,11 +332,24 @@ pub fn step(
     }
     arrive(model, body, clock, before, state, scratch);
     account::nodal(model, body, clock, before, state, scratch);
-    put_back(model, body, clock, before, state, scratch, &mut outcome);
-    if !scratch.put_back.is_empty() {
-        arrive(model, body, clock, before, state, scratch);
-        account::put_back(model, body, clock, state, scratch);
+    match &mut work {
+        None => {
+            put_back(model, body, clock, before, state, scratch, &mut outcome);
+            if !scratch.put_back.is_empty() {
+                arrive(model, body, clock, before, state, scratch);
+                account::put_back(model, body, clock, state, scratch);
+            }
+        }
+        Some(work) => {
+            let weighed = account::weighed_sum(body, &state.positions);
+            reduced::put_back(model, body, clock, before, state, scratch, work, &mut outcome);
+            if !scratch.put_back.is_empty() {
+                arrive(model, body, clock, before, state, scratch);
+                account::put_back_all(model, body, clock, state, scratch, weighed);
+            }
+        }
     }
+    scratch.reduced = work;
     account::close(body, before, state, scratch, &mut outcome);
     std::mem::swap(&mut scratch.now, &mut scratch.next);
     scratch.valid = true;

@@ -19,7 +19,7 @@
 
 use super::ForcesAt;
 use crate::coordinates::nodal::{Clock, Outcome, Scratch, soft_pins};
-use crate::model::{Body, Integrator, Model};
+use crate::model::{Body, Coordinates, Integrator, Model};
 use crate::parallel::Chunks;
 use crate::state::BodyState;
 use glam::DVec3;
@@ -44,6 +44,7 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
     };
     let drag_velocity = |i: usize, used: DVec3| match integrator {
         Integrator::ExplicitTaylor => v0[i],
+        Integrator::SymplecticEuler if body.axes.coordinates == Coordinates::Reduced => v0[i],
         Integrator::ExplicitDiagonal => 0.5 * (v0[i] + v1[i]),
         _ => used,
     };
@@ -175,6 +176,34 @@ pub fn put_back(model: &Model, body: &Body, clock: Clock, state: &mut BodyState,
     row.load_work += surface_work;
     row.impact += stored + surface_work - row.stored();
     state.row = row;
+}
+
+/// The same where all nodes of a body moved with those put back; `weighed` is Σ m x as it was (kg m).
+pub fn put_back_all(
+    model: &Model,
+    body: &Body,
+    clock: Clock,
+    state: &mut BodyState,
+    scratch: &Scratch,
+    weighed: DVec3,
+) {
+    let (x, v, mut row) = (&state.positions, &state.velocities, state.row);
+    let stored = row.stored();
+    row.elastic = scratch.next.energy;
+    soft_pins(body, clock.time + clock.dt, x, |_, _, energy, _, _| row.elastic += energy);
+    row.friction_energy = scratch.next.touches.iter().map(|t| t.friction_energy).sum();
+    row.contact = scratch.next.touches.iter().map(|t| t.energy).sum::<f64>() + row.friction_energy;
+    row.kinetic = (0..x.len()).map(|i| 0.5 * body.masses[i] * v[i].length_squared()).sum();
+    row.gravitational -= model.gravity.dot(weighed_sum(body, x) - weighed);
+    let surface_work: f64 = scratch.put_back.iter().map(|back| back.work).sum();
+    row.load_work += surface_work;
+    row.impact += stored + surface_work - row.stored();
+    state.row = row;
+}
+
+/// Σ m x (kg m).
+pub fn weighed_sum(body: &Body, x: &[DVec3]) -> DVec3 {
+    x.iter().zip(&body.masses).map(|(&x, &m)| m * x).sum()
 }
 
 /// What the tests of a step look at.

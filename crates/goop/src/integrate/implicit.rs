@@ -18,6 +18,8 @@
 //! dissipation of its own for a quadratic energy; stiff modes ring unless the
 //! material damps them.
 //!
+//! A body may be solved by parts ([Chang] 5.3.3): blocks that join two parts are left out, see `solve::by_parts`.
+//!
 //! Both then restore the momenta of a free body, see `momenta`.
 //!
 //! Departs from the papers: they linearise at x₀. There a body that turns by φ in a
@@ -33,7 +35,7 @@ use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity,
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
-use crate::solve::Settings;
+use crate::solve::{BlockMatrix, ByParts, Settings};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -129,27 +131,44 @@ fn solve_velocity(
     for i in 0..n {
         v[i] = if scratch.free[i] { before.velocities[i] } else { scratch.trial[i] };
     }
+    if body.by_parts
+        && scratch.by_parts.is_none()
+        && let Some(parts) = &body.parts
+    {
+        let part_of = (0..n).map(|i| parts.main(i)).collect();
+        scratch.by_parts = Some(Box::new(ByParts::new(&matrix, part_of)));
+    }
     let first = residual(model, body, time, h, before, v, scratch);
     outcome.newton_residual = first;
     for iteration in 0..body.newton.max(1) {
         let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
         fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
+        if let Some(parts) = &scratch.by_parts {
+            matrix.keep_within(parts.part_of());
+        }
         for pass in 0..CONTACT_PASSES {
             let mut memory = before.direct_left.max(state.direct_left);
-            let Scratch { solver, free, right, delta, .. } = scratch;
-            let mut report = solver.solve(&body.solver, &matrix, free, right, delta, &mut memory);
+            let Scratch { solver, by_parts, free, right, delta, .. } = scratch;
+            let mut solve = |settings: &Settings, delta: &mut [DVec3], memory: &mut u32| match by_parts {
+                Some(parts) => parts.solve(settings, &matrix, free, right, delta, memory),
+                None => solver.solve(settings, &matrix, free, right, delta, memory),
+            };
+            let mut report = solve(&body.solver, delta, &mut memory);
             if report.converged && !body.solver.method.only_iterates() {
                 // A stiff body's right side is large beside its momenta, and a residual small
                 // beside it can still hold the body back: measure it by the momenta too.
-                let fair = body.solver.tolerance * momentum_scale(model, body, h, v, delta) / outcome.newton_residual;
+                let scale = momentum_scale(model, body, h, v, delta);
+                let fair = body.solver.tolerance * scale / outcome.newton_residual;
                 if report.residual > fair && report.residual > LEAST_RESIDUAL {
                     let tighter = Settings { tolerance: fair.max(LEAST_RESIDUAL), ..body.solver };
-                    report = solver.solve(&tighter, &matrix, free, right, delta, &mut memory);
+                    report = solve(&tighter, delta, &mut memory);
                 }
             }
             outcome.solve = Some(report.after(outcome.solve));
             state.direct_left = memory;
-            if pass + 1 == CONTACT_PASSES || !switch_touches(h, v, pass < 2, scratch, &mut matrix) {
+            if pass + 1 == CONTACT_PASSES
+                || !switch_touches(h, v, pass < 2, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block))
+            {
                 break;
             }
         }
@@ -186,7 +205,7 @@ fn solve_velocity(
 /// Forces of springs and their dampers as one linearisation used them, for the account:
 /// those at the point of linearisation less (h K + D) δ, which is what the matrix holds beside
 /// masses, drag, contacts and compliant pins.
-fn forces_used(body: &Body, h: f64, matrix: &crate::solve::BlockMatrix, scratch: &mut Scratch) {
+pub(crate) fn forces_used(body: &Body, h: f64, matrix: &BlockMatrix, scratch: &mut Scratch) {
     let n = body.len();
     scratch.everywhere.resize(n, true);
     let mut used = std::mem::take(&mut scratch.used);
@@ -218,14 +237,15 @@ fn forces_used(body: &Body, h: f64, matrix: &crate::solve::BlockMatrix, scratch:
     scratch.used = used;
 }
 
-/// Corrects touches that behave otherwise than assumed after the correction, in the matrix and
-/// the right side too; whether there were any.
-fn switch_touches(
+/// Corrects touches that behave otherwise than assumed after the correction, in the matrix (by `add`)
+/// and the right side too; whether there were any.
+pub(crate) fn switch_touches(
     h: f64,
     v: &[DVec3],
     may_slip: bool,
     scratch: &mut Scratch,
-    matrix: &mut crate::solve::BlockMatrix,
+    matrix: &mut BlockMatrix,
+    mut add: impl FnMut(usize, DMat3, &mut BlockMatrix),
 ) -> bool {
     let mut any = false;
     for touch in &mut scratch.now.touches {
@@ -243,7 +263,7 @@ fn switch_touches(
         if touch.settle(h * (velocity + scratch.delta[i]), may_slip) {
             let (right, block) = worth(touch);
             scratch.right[i] += right - old_right;
-            matrix.add_diagonal(i, block - old_block);
+            add(i, block - old_block, matrix);
             any = true;
         }
     }
@@ -251,7 +271,7 @@ fn switch_touches(
 }
 
 /// What a residual impulse is measured against: the weight over the step, and momenta (N s).
-fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3], delta: &[DVec3]) -> f64 {
+pub(crate) fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3], delta: &[DVec3]) -> f64 {
     let fall = h * model.gravity.length();
     let [sum] = Chunks::new(body.len())
         .sum(|_, range| [range.map(|i| (body.masses[i] * ((v[i] + delta[i]).length() + fall)).powi(2)).sum::<f64>()]);
@@ -259,14 +279,14 @@ fn momentum_scale(model: &Model, body: &Body, h: f64, v: &[DVec3], delta: &[DVec
 }
 
 /// M + h D + h² K, with drag, contacts and compliant pins.
-fn fill(
+pub(crate) fn fill(
     body: &Body,
     h: f64,
     before: &BodyState,
     x: &[DVec3],
     tension_at: &[DVec3],
     scratch: &Scratch,
-    matrix: &mut crate::solve::BlockMatrix,
+    matrix: &mut BlockMatrix,
 ) {
     matrix.clear();
     let weights = Weights { position: h * h, velocity: h };
@@ -296,7 +316,7 @@ fn fill(
 }
 
 /// Evaluates everything at x₀ + h v and writes -g into `right`; returns |g| over free nodes (N s).
-fn residual(
+pub(crate) fn residual(
     model: &Model,
     body: &Body,
     time: f64,

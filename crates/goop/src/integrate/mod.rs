@@ -7,7 +7,7 @@
 pub mod account;
 pub mod explicit;
 pub mod implicit;
-mod momenta;
+pub(crate) mod momenta;
 pub mod semi_implicit;
 
 use crate::model::Integrator;

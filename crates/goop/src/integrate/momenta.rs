@@ -23,7 +23,7 @@ use glam::{DMat3, DVec3};
 const PASSES: usize = 5;
 
 /// Adds the correction δ to `w`; returns Σ m δ·w (J).
-pub(super) fn keep(
+pub(crate) fn keep(
     model: &Model,
     body: &Body,
     h: f64,

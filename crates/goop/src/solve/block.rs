@@ -150,6 +150,40 @@ impl BlockMatrix {
         });
     }
 
+    /// Sets every block kept, the diagonal too, to a value by row and column.
+    pub fn fill_by(&mut self, value: impl Fn(usize, usize) -> DMat3) {
+        self.clear();
+        for row in 0..self.nodes() {
+            for p in self.row_range(row) {
+                add_block(&mut self.values, p, &value(row, self.columns[p] as usize));
+            }
+            add_block(&mut self.diagonal, row, &value(row, row));
+        }
+    }
+
+    /// Block (row, column), zero where there is none.
+    pub fn get(&self, row: usize, column: usize) -> DMat3 {
+        if row == column {
+            return self.diagonal(row);
+        }
+        let (r, c) = (row as u32, column as u32);
+        match self.position(r, c) {
+            Some(p) => block(&self.values, p as usize),
+            None => self.position(c, r).map_or(DMat3::ZERO, |p| block(&self.values, p as usize).transpose()),
+        }
+    }
+
+    /// Sets blocks that join nodes of different parts to zero.
+    pub fn keep_within(&mut self, part_of: &[u32]) {
+        for row in 0..self.nodes() {
+            for p in self.row_range(row) {
+                if part_of[row] != part_of[self.columns[p] as usize] {
+                    self.values[9 * p..9 * p + 9].fill(0.0);
+                }
+            }
+        }
+    }
+
     /// Adds to the diagonal block of a node.
     pub fn add_diagonal(&mut self, node: usize, block: DMat3) {
         add_block(&mut self.diagonal, node, &block);

@@ -17,6 +17,7 @@
 //! solve only.
 
 pub mod block;
+pub mod by_parts;
 pub mod cg;
 pub mod condition;
 pub mod order;
@@ -28,6 +29,7 @@ pub mod sparse;
 pub mod sparse_cg;
 
 pub use block::BlockMatrix;
+pub use by_parts::ByParts;
 pub use condition::{condition, condition_of_blocks};
 pub use profile::ProfileCholesky;
 pub use scalar::Scalar;
