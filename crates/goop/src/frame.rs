@@ -9,7 +9,7 @@ pub struct BodyFrame {
     /// Node positions (m).
     pub positions: Vec<[f32; 3]>,
     /// Drawn vertices (m) of a body that may tear, as [`Model::unwelded`](crate::Model::unwelded)
-    /// orders them; none where nodes are what is drawn.
+    /// orders them, or of a character's skin; none where nodes are what is drawn.
     pub drawn: Option<Vec<[f32; 3]>>,
     /// Node velocities (m/s).
     pub velocities: Vec<[f32; 3]>,

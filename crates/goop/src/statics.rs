@@ -5,7 +5,7 @@
 //! small h a descent along the force, for large h a Newton step. Obstacles and
 //! friction act as in the dynamics.
 
-use crate::animate::Pose;
+use crate::animate::{Motion, Pose};
 use crate::coordinates::nodal::{self, Clock};
 use crate::integrate::semi_implicit;
 use crate::ledger::Row;
@@ -23,6 +23,11 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
     let mut body: Body = world.model().bodies[b].clone();
     body.axes = Axes { integrator: Integrator::BackwardEuler, ..body.axes };
     body.newton = 1;
+    // What moves later stands still until then.
+    for pin in &mut body.pins {
+        let pose = pin.motion.at(0.0);
+        pin.motion = Motion::still(pose.position, pose.rotation);
+    }
     let poses: Vec<Pose> = world.model().obstacles.iter().map(|o| still(o.motion.at(0.0))).collect();
     let (model, before, state, scratch) = world.parts(b);
     *scratch = nodal::Scratch::new(&body);
@@ -56,7 +61,11 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
         }
         h = (h * 1.7).min(1e3);
     }
-    state.velocities.fill(DVec3::ZERO);
+    match body.posed() {
+        // A character that starts in motion keeps that motion.
+        Some(posed) => state.velocities.clone_from(&posed.velocities),
+        None => state.velocities.fill(DVec3::ZERO),
+    }
     before.copy_from(state);
     let original = &world.model().bodies[b];
     let fresh = nodal::Scratch::new(original);

@@ -582,7 +582,11 @@ impl World {
                 elastic.stretch(&to.memory, &positions, &mut stretch);
             }
             let edges = body.elastic.as_ref().map_or(&[][..], |e| e.edges(&to.memory));
-            let drawn = self.drawn[b].as_ref().map(|drawn| drawn.place(&positions, edges));
+            let drawn = match (&self.drawn[b], &body.sampled) {
+                (Some(drawn), _) => Some(drawn.place(&positions, edges)),
+                (None, Some(sampled)) => Some(sampled.skinning.place(&positions)),
+                (None, None) => None,
+            };
             let pins = |soft: bool| {
                 let pins = body.pins.iter().filter(move |p| p.stiffness.is_some() == soft);
                 pins.flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()

@@ -2,7 +2,7 @@
 
 use super::limits::*;
 use super::topology::Topology;
-use super::{Names, keys, material, motion, selection, shape};
+use super::{Names, character, keys, material, motion, selection, shape};
 use crate::axes::{AVAILABLE, available};
 use crate::reader::{Table, Value, Word};
 use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load, Pin, Shape, Term, Vector};
@@ -42,7 +42,10 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         solver: material::solver(table),
         pin: pins.iter().filter_map(|pin| self::pin(pin, grid.as_ref(), seconds)).collect(),
         load: loads.iter().filter_map(|load| self::load(load, grid.as_ref())).collect(),
+        bone: character::bones(table, seconds),
+        motion: character::motion(table),
     };
+    character::fits(table, &body);
     if let Some(entry) = table.get("without")
         && body.axes().is_some_and(|axes| axes.coordinates != Coordinates::Framed)
     {
