@@ -97,7 +97,7 @@ pub struct Jelly {
     #[arg(long, value_name = "NAME", conflicts_with = "motion")]
     pub clip: Option<String>,
     /// 0 firm rubber … 1 barely holds its shape
-    #[arg(long, value_name = "0…1", default_value_t = 0.5, value_parser = softness)]
+    #[arg(long, value_name = "0…1", default_value_t = 0.3, value_parser = softness)]
     pub soft: f64,
     /// Rescale to this height (m)
     #[arg(long, value_name = "M", value_parser = height)]

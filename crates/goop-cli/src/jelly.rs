@@ -2,7 +2,7 @@
 //!
 //! The stiffness is chosen so that the look does not depend on the size of the body:
 //! ```text
-//! E = ρ g ℓ S,   S = 100 … 2 for soft 0 … 1, in equal ratios
+//! E = ρ g ℓ S,   S = 150 … 2 for soft 0 … 1, in equal ratios
 //! ```
 //! ℓ is what the flesh has to carry: half the thickness of its limbs where bones hold it, or the cube
 //! root of the volume where nothing does. A bar of length ℓ that stands sags by 1/(2 S) of it.
@@ -21,7 +21,7 @@ use std::path::Path;
 const DENSITY: f64 = 1000.0;
 const GRAVITY: f64 = 9.81;
 /// E over ρ g ℓ of firm rubber and of what barely holds its shape.
-const FIRM: f64 = 100.0;
+const FIRM: f64 = 150.0;
 const LOOSE: f64 = 2.0;
 /// A motion shorter than this is repeated, if it ends as it begins (s).
 const SHORT: f64 = 4.0;
@@ -140,8 +140,8 @@ fn plan(args: &Jelly, name: &str) -> Result<Plan, Wrong> {
             hint: "give a rigged glTF or GLB file, or leave --motion out: the mesh is then dropped as jelly".into(),
         });
     }
-    let mut motion = source.rig.as_ref().filter(|rig| args.motion.is_some() || !rig.motions.is_empty()).map(|_| {
-        BodyMotion {
+    let mut motion =
+        source.rig.as_ref().filter(|rig| args.motion.is_some() || !rig.motions.is_empty()).map(|_| BodyMotion {
             file: args.motion.as_ref().map(|file| file.to_string_lossy().replace('\\', "/")),
             clip: args.clip.clone(),
             start: 0.0,
@@ -153,8 +153,7 @@ fn plan(args: &Jelly, name: &str) -> Result<Plan, Wrong> {
             up: None,
             unit: None,
             map: BTreeMap::new(),
-        }
-    });
+        });
     let mut played = match (&source.rig, &motion) {
         (Some(rig), Some(motion)) => Some(character::play(rig, motion, Path::new(""))?),
         _ => None,

@@ -367,13 +367,7 @@ impl Builder {
         }
     }
 
-    fn character(
-        &mut self,
-        path: &str,
-        entry: &scene::Body,
-        scene: &Scene,
-        folder: &Path,
-    ) -> Option<character::Made> {
+    fn character(&mut self, path: &str, entry: &scene::Body, scene: &Scene, folder: &Path) -> Option<character::Made> {
         match character::make(entry, scene.clip.seconds, scene.step.dt, folder) {
             Ok(made) => {
                 self.warnings.extend(made.notes.iter().map(|note| format!("{path}: {note}")));

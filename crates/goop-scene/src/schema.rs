@@ -211,6 +211,7 @@ fn short_forms(definitions: &mut Value) {
     }
     or_number(&mut definitions["Body"]["properties"]["scale"], "number");
     or_number(&mut definitions["Raw"]["properties"]["rest"], "number");
+    or_number(&mut definitions["BodyMotion"]["properties"]["clip"], "integer");
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     definitions["Material"]["properties"]["preset"]["enum"] = json!(names);
 }

@@ -98,9 +98,9 @@ pub fn nodes(selection: &Selection, body: &Located) -> Result<Vec<u32>, (String,
             list.clone()
         }
         Selection::Depth([low, high]) => match body.sampled {
-            Some(sampled) => all()
-                .filter(|&i| (low - 1e-9..=high + 1e-9).contains(&sampled.depth[i as usize]))
-                .collect(),
+            Some(sampled) => {
+                all().filter(|&i| (low - 1e-9..=high + 1e-9).contains(&sampled.depth[i as usize])).collect()
+            }
             None => return Err(("only a character has depths".into(), "select by box or sphere instead".into())),
         },
         Selection::Part(name) => {

@@ -15,7 +15,7 @@ pub struct BodyFrame {
     pub velocities: Vec<[f32; 3]>,
     /// Largest relative change of length at each node (0 at rest).
     pub stretch: Vec<f32>,
-    /// Nodes held by a pin now.
+    /// Nodes held by a pin now, without those of a character's bones.
     pub pinned: Vec<u32>,
     /// Nodes that a spring holds now: a soft pin, a grab.
     pub sprung: Vec<u32>,

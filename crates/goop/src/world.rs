@@ -589,7 +589,10 @@ impl World {
             };
             let pins = |soft: bool| {
                 let pins = body.pins.iter().filter(move |p| p.stiffness.is_some() == soft);
-                pins.flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
+                // Bones are inside: what they hold is not shown as held.
+                let bones = body.sampled.as_ref().map_or(0, |s| s.bone_nodes.iter().filter(|n| !n.is_empty()).count());
+                let skipped = if soft { 0 } else { bones };
+                pins.skip(skipped).flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
             };
             let mass = body.mass();
             frame.bodies.push(BodyFrame {

@@ -6,9 +6,7 @@
 
 use super::{Frame, Source, Wrong};
 use crate::build::{key, rotation, vector};
-use crate::rig::{
-    self, BvhOptions, Mapping, RetargetOptions, Rig, Up, read_bvh, retarget,
-};
+use crate::rig::{self, BvhOptions, Mapping, RetargetOptions, Rig, Up, read_bvh, retarget};
 use crate::scene::{self, BodyMotion, Upward};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use goop::animate::{Key, Motion};
@@ -179,15 +177,7 @@ pub fn drive(
 }
 
 /// Motions of bones that joints move.
-fn moved(
-    frame: &Frame,
-    rig: &Rig,
-    played: &Played,
-    seconds: f64,
-    dt: f64,
-    place: DVec3,
-    turned: DQuat,
-) -> Vec<Motion> {
+fn moved(frame: &Frame, rig: &Rig, played: &Played, seconds: f64, dt: f64, place: DVec3, turned: DQuat) -> Vec<Motion> {
     let until = seconds.min(played.seconds());
     let stride = (until / dt / MOST_KEYS as f64).ceil().max(1.0) * dt;
     let count = (until / stride).ceil() as usize + 1;

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// Radius of a rig's bone as a share of its distance from the skin: thick enough to hold a
 /// row of nodes, thin enough to leave flesh that wobbles.
-const BONE_SHARE: f64 = 0.3;
+const BONE_SHARE: f64 = 0.35;
 /// A capsule ends this share of its length before the joint it leads to, so that two
 /// bones do not hold the flesh of a joint between them.
 const GAP: f64 = 0.12;
@@ -58,7 +58,7 @@ fn of_rig(rig: &Rig, source: &Source) -> Frame {
         let joint = segment.joint;
         // A bone that carries others stops before them.
         let leads_on = children[joint].iter().any(|&c| rig.bind[c].translation.distance(segment.to) < 1e-9);
-        let to = if leads_on { segment.to.lerp(segment.from, GAP) } else { segment.to.lerp(segment.from, 0.3) };
+        let to = if leads_on { segment.to.lerp(segment.from, GAP) } else { segment.to.lerp(segment.from, 2.0 * GAP) };
         let from = segment.from.lerp(segment.to, GAP);
         let mut away: Vec<f64> = (0..9)
             .filter_map(|k| inside.nearest(from.lerp(to, f64::from(k) / 8.0)))
@@ -96,9 +96,11 @@ fn given(body: &scene::Body, rig: Option<&Rig>) -> Result<Frame, Wrong> {
     for (k, bone) in body.bone.iter().enumerate() {
         let shape = match (&bone.capsule, &bone.ellipsoid) {
             (Some(c), _) => BoneShape::Capsule { from: vector(c.from), to: vector(c.to), radius: c.radius },
-            (None, Some(e)) => {
-                BoneShape::Ellipsoid { center: vector(e.center), rotation: rotation(e.rotation), radii: vector(e.radii) }
-            }
+            (None, Some(e)) => BoneShape::Ellipsoid {
+                center: vector(e.center),
+                rotation: rotation(e.rotation),
+                radii: vector(e.radii),
+            },
             (None, None) => return Err(Wrong::new(format!("bone[{k}]"), "this bone has no form", "give `capsule`")),
         };
         let parent = bone.parent.as_ref().and_then(|parent| frame.bones.iter().position(|b| b.name == *parent));

@@ -24,12 +24,7 @@ pub struct Source {
 const FILE: &str = "shape.character.file";
 
 /// Reads a rig or a mesh and scales it to a height, then by a factor.
-pub fn open(
-    path: &Path,
-    skeleton: Option<SkeletonFrom>,
-    height: Option<f64>,
-    factor: f64,
-) -> Result<Source, Wrong> {
+pub fn open(path: &Path, skeleton: Option<SkeletonFrom>, height: Option<f64>, factor: f64) -> Result<Source, Wrong> {
     let wrong = |message: String| Wrong::new(FILE, message, "name a readable glTF, OBJ, PLY or STL file");
     let mesh = read_mesh(path, false).map_err(|error| wrong(error.to_string()))?;
     let mut skin = mesh.original;

@@ -22,6 +22,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
     let shape = shape::shape(table);
     // What a saved shape is like only building will tell.
     let grid = shape.as_ref().filter(|shape| !matches!(shape, Shape::Saved { .. })).map(Topology::of);
+    let known = shape.is_some();
     let pins = table.tables("pin", keys::PIN);
     let loads = table.tables("load", keys::LOAD);
     let body = Body {
@@ -45,7 +46,9 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         bone: character::bones(table, seconds),
         motion: character::motion(table),
     };
-    character::fits(table, &body);
+    if known {
+        character::fits(table, &body);
+    }
     if let Some(entry) = table.get("without")
         && body.axes().is_some_and(|axes| axes.coordinates != Coordinates::Framed)
     {

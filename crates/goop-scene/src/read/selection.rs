@@ -131,7 +131,10 @@ impl<'a> Check<'a, '_> {
     fn is_character(&self, what: &str) -> bool {
         let other = self.grid.filter(|grid| grid.kind != "character");
         if let Some(grid) = other {
-            self.fault(format!("a {} has no {what} to select by", grid.kind), "use shape.character, or a box or sphere");
+            self.fault(
+                format!("a {} has no {what} to select by", grid.kind),
+                "use shape.character, or a box or sphere",
+            );
         }
         other.is_none()
     }

@@ -2,9 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{character, keys};
 use super::limits::{COORDINATE, LENGTH, MAX_BODY_NODES, MAX_NET, MAX_POINTS};
 use super::topology::Topology;
+use super::{character, keys};
 use crate::reader::{Entry, Key, Node, Range, Table, Value};
 use crate::scene::{Shape, Vector};
 

@@ -2,8 +2,8 @@
 
 use crate::reader::Word;
 use crate::scene::{
-    CharacterLattice, Coordinates, Elasticity, Formulation, InsideTest, Integrator, Linear, Plane, Preconditioner, Side,
-    SkeletonFrom, SkinWay, Term, Upward,
+    CharacterLattice, Coordinates, Elasticity, Formulation, InsideTest, Integrator, Linear, Plane, Preconditioner,
+    Side, SkeletonFrom, SkinWay, Term, Upward,
 };
 
 macro_rules! words {

@@ -60,7 +60,8 @@ pub struct Sampled {
     pub parts: Parts,
     /// Bones at rest.
     pub bones: Vec<Bone>,
-    /// Nodes that are rigid with each bone.
+    /// Nodes that are rigid with each bone. The body's first pins are those of the bones that
+    /// have any, in this order.
     pub bone_nodes: Vec<Vec<u32>>,
     /// Start of the nodes, where it is not the rest shape.
     pub posed: Option<Posed>,
