@@ -21,6 +21,8 @@ pub struct Args {
 pub enum Command {
     /// Simulate a scene and write its frames
     Run(Run),
+    /// Make a rigged character (or any mesh) of jelly: movie, GLB, caches, and the scene to edit
+    Jelly(Jelly),
     /// Look at a scene before running it: masses, frequencies, sag, stable step, cost
     Check(Check),
     /// List the scenes in the binary, or print one to be edited
@@ -83,6 +85,65 @@ pub struct Run {
     /// No progress and no summary
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `goop jelly`
+#[derive(Debug, clap::Args)]
+pub struct Jelly {
+    /// A rigged glTF or GLB file; or a mesh (OBJ, PLY, STL, GLB), which is dropped on the ground
+    pub file: PathBuf,
+    /// Motion capture (BVH) to play on the rig [default: the rig's own animation]
+    #[arg(long, value_name = "BVH")]
+    pub motion: Option<PathBuf>,
+    /// Which of the rig's own animations, by name or by number from 0
+    #[arg(long, value_name = "NAME", conflicts_with = "motion")]
+    pub clip: Option<String>,
+    /// 0 firm rubber … 1 barely holds its shape
+    #[arg(long, value_name = "0…1", default_value_t = 0.3, value_parser = softness)]
+    pub soft: f64,
+    /// Rescale to this height (m)
+    #[arg(long, value_name = "M", value_parser = height)]
+    pub height: Option<f64>,
+    /// About how many nodes [default: 6000, or 4000 without bones]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(50..=2_000_000))]
+    pub nodes: Option<u32>,
+    /// Folder for the results [default: out/<file>]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Change a value, such as clip.seconds=2
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Threads; results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Write only these frames, such as 0..48 (both ends included)
+    #[arg(long, value_name = "A..B", value_parser = frames)]
+    pub frames: Option<Frames>,
+    /// Write the mesh of every frame as well
+    #[arg(long, value_enum, default_value_t = Format::None)]
+    pub format: Format,
+    /// Make no movie
+    #[arg(long)]
+    pub no_movie: bool,
+    /// Go on with a run that was killed or interrupted; it ends with the same bytes
+    #[arg(long)]
+    pub resume: bool,
+    /// End with one JSON object on one line
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no summary
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn softness(text: &str) -> Result<f64, String> {
+    let wrong = || format!("'{text}' is not a softness: give 0 (firm rubber) to 1 (barely holds its shape)");
+    text.parse().ok().filter(|soft| (0.0..=1.0).contains(soft)).ok_or_else(wrong)
+}
+
+fn height(text: &str) -> Result<f64, String> {
+    let wrong = || format!("'{text}' is not a height: give 0.001 to 1000 m");
+    text.parse().ok().filter(|m| (1e-3..=1e3).contains(m)).ok_or_else(wrong)
 }
 
 /// Formats of frames.

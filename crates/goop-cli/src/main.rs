@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod compare;
 mod export;
+mod jelly;
 mod library;
 mod open;
 mod outputs;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
     let outcome = match args.command {
         None => run::default_scene(),
         Some(Command::Run(run)) => run::run(&run),
+        Some(Command::Jelly(jelly)) => jelly::jelly(&jelly),
         Some(Command::Check(check)) => check::check(&check),
         Some(Command::Scenes { name }) => scenes::scenes(name.as_deref()),
         Some(Command::New(new)) => scenes::new(&new),

@@ -54,6 +54,16 @@ pub fn run(args: &Run) -> Result<End> {
             return Ok(End::Wrong);
         }
     };
+    run_opened(args, opened)
+}
+
+/// The folder of a run.
+pub fn folder(args: &Run, opened: &Opened) -> PathBuf {
+    args.output.clone().unwrap_or_else(|| Path::new("out").join(&opened.name))
+}
+
+/// Runs a scene that is open.
+pub fn run_opened(args: &Run, opened: Opened) -> Result<End> {
     if !args.quiet {
         warn(&opened);
     }
@@ -69,7 +79,7 @@ pub fn run(args: &Run) -> Result<End> {
         );
         return Ok(End::Wrong);
     }
-    let path = args.output.clone().unwrap_or_else(|| Path::new("out").join(&opened.name));
+    let path = folder(args, &opened);
     let manifest = manifest(&opened, args, clip);
     let saved = match go_on(args, &opened, &path, &manifest) {
         Ok(saved) => saved,

@@ -34,7 +34,12 @@ pub fn text(opened: &Opened, folder: &Path) -> String {
 pub fn scene(opened: &Opened, folder: &Path) -> Scene {
     let mut scene = opened.loaded.scene.clone();
     for body in &mut scene.body {
-        if let Shape::Mesh { file, .. } = &mut body.shape {
+        let of_shape = match &mut body.shape {
+            Shape::Mesh { file, .. } | Shape::Character { file, .. } => Some(file),
+            _ => None,
+        };
+        let of_motion = body.motion.as_mut().and_then(|motion| motion.file.as_mut());
+        for file in of_shape.into_iter().chain(of_motion) {
             let there = opened.loaded.folder.join(&*file);
             if let (Ok(from), Ok(to)) = (folder.canonicalize(), there.canonicalize()) {
                 *file = slashes(&way(&from, &to));

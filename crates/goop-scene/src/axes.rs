@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! coordinates  elasticity                  integrator
-//! nodal        springs, metric, published  every one but momentum and semi-implicit
+//! nodal        springs, metric, published, every one but momentum and semi-implicit
+//!              finite
 //! rigid        none                        momentum
 //! framed       spline, springs, metric     semi-implicit
 //! reduced      springs, metric             explicit-taylor, symplectic-euler, backward-euler
@@ -49,6 +50,7 @@ impl Formulation {
             Formulation::Reduced => (Elasticity::Springs, Coordinates::Reduced, Integrator::ExplicitTaylor),
             Formulation::Implicit => (Elasticity::Springs, Coordinates::Nodal, Integrator::BackwardEuler),
             Formulation::Rigid => (Elasticity::None, Coordinates::Rigid, Integrator::Momentum),
+            Formulation::Jelly => (Elasticity::Finite, Coordinates::Nodal, Integrator::BackwardEuler),
         };
         Axes { elasticity, coordinates, integrator }
     }
@@ -82,8 +84,11 @@ impl Axes {
         let (energy, integrator) = (self.elasticity.word(), self.integrator.word());
         let (good_energy, energies, good_integrator, integrators) = match self.coordinates {
             Coordinates::Nodal => (
-                matches!(self.elasticity, Elasticity::Springs | Elasticity::Metric | Elasticity::Published),
-                "springs, metric or published",
+                matches!(
+                    self.elasticity,
+                    Elasticity::Springs | Elasticity::Metric | Elasticity::Published | Elasticity::Finite
+                ),
+                "springs, metric, published or finite",
                 !matches!(self.integrator, Integrator::Momentum | Integrator::SemiImplicit),
                 "explicit-diagonal, explicit-taylor, symplectic-euler, backward-euler or implicit-midpoint",
             ),
@@ -112,6 +117,7 @@ impl Axes {
                 (Coordinates::Rigid, _) => "a rigid body does not deform and has no energy of shape",
                 (_, Elasticity::None) => "without an energy nothing holds the nodes together",
                 (_, Elasticity::Spline) => "the spline energy needs a displacement from a rigid frame",
+                (_, Elasticity::Finite) => "finite elements are for nodal positions",
                 (Coordinates::Framed, _) => "the printed form has no stiffness at rest",
                 _ => "the printed form is for nodal positions",
             };

@@ -3,6 +3,7 @@
 //! What the text alone cannot tell (a mesh that does not open, a selection that
 //! finds no node, a pressure in an open shell) is found here, all of it at once.
 
+use crate::character;
 use crate::mesh::{self, Skin};
 use crate::saved::SavedShape;
 use crate::scene::{self, Scene};
@@ -112,7 +113,7 @@ impl Scene {
         };
         let mut skins = Vec::new();
         for entry in &self.body {
-            if let Some((body, skin)) = builder.body(entry, folder, vector(self.world.gravity)) {
+            if let Some((body, skin)) = builder.body(entry, self, folder) {
                 model.bodies.push(body);
                 skins.push(skin);
             }
@@ -155,6 +156,7 @@ pub fn axes(of: crate::axes::Axes) -> Axes {
         scene::Elasticity::Metric => ElasticityKind::Metric,
         scene::Elasticity::Published => ElasticityKind::Published,
         scene::Elasticity::Spline => ElasticityKind::Spline,
+        scene::Elasticity::Finite => ElasticityKind::Finite,
     };
     let coordinates = match of.coordinates {
         scene::Coordinates::Nodal => Coordinates::Nodal,
@@ -193,7 +195,8 @@ pub fn card(m: &scene::Material) -> Material {
 }
 
 impl Builder {
-    fn body(&mut self, entry: &scene::Body, folder: &Path, gravity: DVec3) -> Option<(Body, Option<Skin>)> {
+    fn body(&mut self, entry: &scene::Body, scene: &Scene, folder: &Path) -> Option<(Body, Option<Skin>)> {
+        let gravity = vector(scene.world.gravity);
         let path = format!("body.{}", entry.name);
         let Some(axes) = entry.axes().map(axes) else {
             let hint = format!("choose one of {}", crate::axes::available());
@@ -204,8 +207,21 @@ impl Builder {
             self.fault(&path, sentence, "or name a formulation instead of the three axes");
             return None;
         }
-        let (shape, mut skin) = self.shape(&path, &entry.shape, folder)?;
-        let shape = match shape.scaled(vector(entry.scale)) {
+        let mut made = match entry.shape {
+            scene::Shape::Character { .. } => Some(self.character(&path, entry, scene, folder)?),
+            _ => None,
+        };
+        let (shape, mut skin) = match &mut made {
+            Some(made) => (made.shape.clone(), Some(std::mem::take(&mut made.skin))),
+            None => self.shape(&path, &entry.shape, folder)?,
+        };
+        if let Err(sentence) = axes.check_shape(&shape) {
+            self.fault(&path, sentence, "or choose another shape");
+            return None;
+        }
+        // A character is made in the size it has.
+        let scale = if made.is_some() { DVec3::ONE } else { vector(entry.scale) };
+        let shape = match shape.scaled(scale) {
             Ok(shape) => shape,
             Err(error) => {
                 self.fault(&format!("{path}.scale"), error.to_string(), "give three factors other than 0");
@@ -213,7 +229,7 @@ impl Builder {
             }
         };
         if let Some(skin) = &mut skin {
-            skin.scale(vector(entry.scale));
+            skin.scale(scale);
             // What belongs to no triangle was not measured: it may lie beyond all measure.
             for (position, &node) in skin.positions.iter_mut().zip(&skin.nodes) {
                 if position.abs().max_element() > goop::shape::MOST_SIZE {
@@ -228,7 +244,11 @@ impl Builder {
             velocity: vector(entry.velocity),
             spin: vector(entry.spin),
         };
-        let located = Located::new(&shape, &start);
+        let (sampled, bone_pins) = match made {
+            Some(made) => (Some(made.sampled), made.pins),
+            None => (None, Vec::new()),
+        };
+        let located = Located::new(&shape, &start).with(sampled.as_ref());
         let material = self.material(&path, &entry.material, &located);
         let closed = shape.closed && shape.dimension == goop::shape::Dimension::Surface;
         let mut loads = Vec::new();
@@ -252,7 +272,7 @@ impl Builder {
             }
         }
         let positions = located.positions().to_vec();
-        let mut pins = Vec::new();
+        let mut pins = bone_pins;
         for (k, pin) in entry.pin.iter().enumerate() {
             let nodes = self.select(format!("{path}.pin[{k}].at"), &pin.at, &located);
             let targets: Vec<DVec3> = nodes.iter().map(|&i| positions[i as usize]).collect();
@@ -267,6 +287,7 @@ impl Builder {
         }
         let mut body = Body::new(&entry.name, shape, material, axes);
         body.start = start;
+        body.sampled = sampled.map(Arc::new);
         body.pins = pins;
         body.loads = loads;
         for term in &entry.without {
@@ -337,6 +358,8 @@ impl Builder {
             }
             S::Box { size, nodes } => Shape::block(vector(*size), n3(nodes)),
             S::Ball { radius, nodes } => Shape::ball(*radius, n3(nodes)),
+            // Made as a whole, with its bones.
+            S::Character { .. } => return None,
             S::Mesh { file, weld } => return self.mesh(path, &folder.join(file), *weld),
             S::Saved { file } => match SavedShape::read(&folder.join(file)).and_then(SavedShape::shape) {
                 Ok(shape) => return Some((shape, None)),
@@ -351,6 +374,19 @@ impl Builder {
             Ok(shape) => Some((shape, None)),
             Err(error) => {
                 self.fault(&format!("{path}.shape"), error.to_string(), "change the size or the node counts");
+                None
+            }
+        }
+    }
+
+    fn character(&mut self, path: &str, entry: &scene::Body, scene: &Scene, folder: &Path) -> Option<character::Made> {
+        match character::make(entry, scene.clip.seconds, scene.step.dt, folder) {
+            Ok(made) => {
+                self.warnings.extend(made.notes.iter().map(|note| format!("{path}: {note}")));
+                Some(made)
+            }
+            Err(wrong) => {
+                self.fault(&format!("{path}.{}", wrong.key), wrong.message, wrong.hint);
                 None
             }
         }
@@ -543,7 +579,7 @@ impl Builder {
     }
 }
 
-fn key(key: &scene::Key) -> Key {
+pub(crate) fn key(key: &scene::Key) -> Key {
     Key { time: key.time, position: vector(key.position), rotation: rotation(key.rotation) }
 }
 

@@ -1,6 +1,7 @@
 //! Text to scene: parse, include, set, read, and check what refers to what.
 
 mod body;
+mod character;
 mod event;
 pub mod keys;
 pub mod limits;
@@ -237,19 +238,25 @@ fn mesh_files(top: &Table<'_>, scene: &Scene, folder: &Path) -> Inputs {
         let (kind, file) = match &body.shape {
             Shape::Mesh { file, .. } => ("mesh", file),
             Shape::Saved { file } => ("saved", file),
+            Shape::Character { file, .. } => ("character", file),
             _ => continue,
         };
-        let path = folder.join(file);
-        if inputs.iter().any(|(known, _)| *known == path) {
-            continue;
-        }
-        match crate::reader::hash_file(&path) {
-            Ok(hash) => inputs.push((path, hash)),
-            Err(reason) => {
-                let place = top.find(&["body", &index.to_string(), "shape", kind, "file"]);
-                let at = format!("body[{index}].shape.{kind}.file");
-                let hint = "paths are relative to the file that names them";
-                top.reader.fault(place, &at, format!("cannot read \"{file}\": {reason}"), hint);
+        let index_text = index.to_string();
+        let captured = body.motion.as_ref().and_then(|motion| motion.file.as_ref());
+        let captured = captured.map(|file| (vec!["body", &*index_text, "motion", "file"], "motion.file".into(), file));
+        let shape = (vec!["body", &*index_text, "shape", kind, "file"], format!("shape.{kind}.file"), file);
+        for (keys, name, file) in std::iter::once(shape).chain(captured) {
+            let path = folder.join(file);
+            if inputs.iter().any(|(known, _)| *known == path) {
+                continue;
+            }
+            match crate::reader::hash_file(&path) {
+                Ok(hash) => inputs.push((path, hash)),
+                Err(reason) => {
+                    let at = format!("body[{index}].{name}");
+                    let hint = "paths are relative to the file that names them";
+                    top.reader.fault(top.find(&keys), &at, format!("cannot read \"{file}\": {reason}"), hint);
+                }
             }
         }
     }

@@ -98,6 +98,7 @@ fn body(out: &mut Text, body: &Body) {
             }
         }
     }
+    bones(out, body);
     for load in &body.load {
         out.header("[[body.load]]");
         match load {
@@ -113,7 +114,57 @@ fn body(out: &mut Text, body: &Body) {
     }
 }
 
+fn bones(out: &mut Text, body: &Body) {
+    for bone in &body.bone {
+        out.header("[[body.bone]]");
+        out.line("name", &bone.name);
+        if let Some(Capsule { from, to, radius }) = &bone.capsule {
+            out.line("capsule", &Inline::new().with("from", from).with("to", to).with("radius", radius));
+        }
+        if let Some(Ellipsoid { center, radii, rotation }) = &bone.ellipsoid {
+            out.line(
+                "ellipsoid",
+                &Inline::new().with("center", center).with("radii", radii).with("rotation", rotation),
+            );
+        }
+        out.maybe("parent", &bone.parent);
+        out.maybe("joint", &bone.joint);
+        keyframes(out, "[[body.bone.key]]", &bone.key);
+    }
+    if let Some(motion) = &body.motion {
+        out.header("[body.motion]");
+        out.maybe("file", &motion.file);
+        out.maybe("clip", &motion.clip);
+        out.line("start", &motion.start);
+        out.line("speed", &motion.speed);
+        out.line("repeat", &motion.repeat);
+        out.line("ground", &motion.ground);
+        out.maybe("bind-frame", &motion.bind_frame);
+        out.maybe("start-frame", &motion.start_frame);
+        out.maybe("up", &motion.up.map(Word::word));
+        out.maybe("unit", &motion.unit);
+        if !motion.map.is_empty() {
+            out.header("[body.motion.map]");
+            motion.map.iter().for_each(|(joint, source)| out.line(&joint.toml(), source));
+        }
+    }
+}
+
 fn shape(out: &mut Text, shape: &Shape) {
+    if let Shape::Character { file, nodes, rate, lattice, inside, skin, skeleton, height } = shape {
+        out.header("[body.shape.character]");
+        out.line("file", file);
+        match rate {
+            Some(rate) => out.line("rate", rate),
+            None => out.line("nodes", nodes),
+        }
+        out.line("lattice", &lattice.word());
+        out.line("inside", &inside.word());
+        out.line("skin", &skin.word());
+        out.maybe("skeleton", &skeleton.map(Word::word));
+        out.maybe("height", height);
+        return;
+    }
     let mut open = |kind: &str, lines: &[(&str, &dyn Value)]| {
         out.header(&format!("[body.shape.{kind}]"));
         lines.iter().for_each(|(name, value)| out.line(name, *value));
@@ -144,6 +195,7 @@ fn shape(out: &mut Text, shape: &Shape) {
         Shape::Ball { radius, nodes } => open("ball", &[("radius", radius), ("nodes", nodes)]),
         Shape::Mesh { file, weld } => open("mesh", &[("file", file), ("weld", weld)]),
         Shape::Saved { file } => open("saved", &[("file", file)]),
+        Shape::Character { .. } => {} // above
     }
 }
 
@@ -383,6 +435,8 @@ impl Value for Selection {
             Selection::Index(list) => one("index", list),
             Selection::Nearest(point) => one("nearest", point),
             Selection::Group(name) => one("group", name),
+            Selection::Depth(ends) => one("depth", ends),
+            Selection::Part(name) => one("part", name),
         }
     }
 }

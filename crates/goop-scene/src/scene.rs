@@ -114,6 +114,8 @@ pub enum Formulation {
     Implicit,
     /// No deformation at all.
     Rigid,
+    /// Finite elements in a solid, backward Euler: jelly.
+    Jelly,
 }
 
 /// Axis 1: the energy of a shape.
@@ -130,6 +132,8 @@ pub enum Elasticity {
     Published,
     /// Controlled-continuity spline of the displacement.
     Spline,
+    /// Finite elements in a solid: stable neo-Hookean.
+    Finite,
 }
 
 /// Axis 2: what the unknowns are.
@@ -228,6 +232,151 @@ pub struct Body {
     /// Forces and pressures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub load: Vec<Load>,
+    /// Rigid parts of a character; absent: those of its rig.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bone: Vec<Bone>,
+    /// How the bones of a character move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub motion: Option<BodyMotion>,
+}
+
+/// `[[body.bone]]`: a rigid part of a character, in the axes of its skin at rest.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Bone {
+    /// Unique name.
+    pub name: String,
+    /// All points within `radius` of a segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capsule: Option<Capsule>,
+    /// An ellipsoid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ellipsoid: Option<Ellipsoid>,
+    /// The bone it hangs on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The joint of the rig that it moves with; absent: the one of its own name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joint: Option<String>,
+    /// Motion relative to its start, where no rig moves it; rotation about its middle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub key: Vec<Key>,
+}
+
+/// `capsule = { from, to, radius }` of a bone.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Capsule {
+    /// One end (m).
+    pub from: Vector,
+    /// Other end (m).
+    pub to: Vector,
+    /// Radius (m).
+    pub radius: f64,
+}
+
+/// `ellipsoid = { center, radii, rotation }` of a bone.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Ellipsoid {
+    /// Centre (m).
+    pub center: Vector,
+    /// Half axes (m).
+    pub radii: Vector,
+    /// Rotation about x, then y, then z (degrees).
+    pub rotation: Vector,
+}
+
+/// `[body.motion]`: what moves the bones of a rigged character.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct BodyMotion {
+    /// Motion capture (BVH), played on the rig; absent: an animation of the rig's own file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The rig's own animation, by name or by number from 0. Default the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip: Option<String>,
+    /// Where in the motion t = 0 is (s). Default 0.
+    pub start: f64,
+    /// Speed of playing. Default 1.
+    pub speed: f64,
+    /// Begin again at the end. Default false.
+    pub repeat: bool,
+    /// Raise or lower captured motion so that the skin just reaches y = 0. Default true.
+    pub ground: bool,
+    /// Frame of the capture in which the body stands straight, from 0; absent: found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bind_frame: Option<u32>,
+    /// Frame of the capture that is its start, from 0; absent: the first that no jump leaves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_frame: Option<u32>,
+    /// Axis of the capture that points up; absent: found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<Upward>,
+    /// Length of the capture's unit (m); absent: found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<f64>,
+    /// Joint of the capture that moves each joint of the rig; "" none. Joints not named
+    /// here are matched by name and shape.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub map: BTreeMap<String, String>,
+}
+
+/// Axes that may point up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Upward {
+    X,
+    Y,
+    Z,
+}
+
+/// How a character is cut into tetrahedra.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CharacterLattice {
+    /// A body-centred lattice cut at the skin, nodes relaxed.
+    BodyCentred,
+    /// Cubes cut into tetrahedra, as in the thesis' full character.
+    Tetrahedra,
+    /// Cubes with springs along edges and diagonals, as in the thesis' cube.
+    Braced,
+}
+
+/// How inside is told from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InsideTest {
+    /// Generalised winding number: takes open, turned and self-intersecting skins.
+    Winding,
+    /// How often a ray meets the skin, as in the thesis.
+    Parity,
+}
+
+/// How the skin of a character follows its nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkinWay {
+    /// Barycentric in the tetrahedron around it.
+    Embedded,
+    /// With the nearest node.
+    Nodes,
+    /// A low-order fit for every part, blended.
+    Fit,
+}
+
+/// Where the bones of a character come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkeletonFrom {
+    /// The rig of the file.
+    Rig,
+    /// Proposed from the shape.
+    Auto,
+    /// There are none: all jelly.
+    None,
 }
 
 /// `[body.shape.<kind>]`. `nodes` is one count per axis.
@@ -265,6 +414,22 @@ pub enum Shape {
     Mesh { file: String, weld: bool },
     /// A body as it was in a frame of a run, written by `goop export --to shape`.
     Saved { file: String },
+    /// A solid sampled inside the skin of a mesh or a rig, which follows it. `nodes` is
+    /// about how many there will be, `rate` how many along the shortest side; `height`
+    /// rescales to this extent along y (m).
+    Character {
+        file: String,
+        nodes: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rate: Option<f64>,
+        lattice: CharacterLattice,
+        inside: InsideTest,
+        skin: SkinWay,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        skeleton: Option<SkeletonFrom>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        height: Option<f64>,
+    },
 }
 
 /// `[body.material]`: one card for every formulation, SI.
@@ -462,6 +627,10 @@ pub enum Selection {
     Nearest(Vector),
     /// A named vertex group of a mesh file.
     Group(String),
+    /// Range of depth under the skin of a character (m): [low, high].
+    Depth([f64; 2]),
+    /// Nodes of a character that belong most to a bone.
+    Part(String),
 }
 
 /// A side of a grid.

@@ -33,6 +33,11 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Shape", Some("ball"), keys::BALL),
     ("Shape", Some("mesh"), keys::MESH),
     ("Shape", Some("saved"), keys::SAVED),
+    ("Shape", Some("character"), keys::CHARACTER),
+    ("Bone", None, keys::BONE),
+    ("Capsule", None, keys::BONE_CAPSULE),
+    ("Ellipsoid", None, keys::BONE_ELLIPSOID),
+    ("BodyMotion", None, keys::MOTION),
     ("Material", None, keys::MATERIAL),
     ("Raw", None, keys::RAW),
     ("Weights", None, keys::WEIGHTS),
@@ -208,6 +213,7 @@ fn short_forms(definitions: &mut Value) {
     }
     or_number(&mut definitions["Body"]["properties"]["scale"], "number");
     or_number(&mut definitions["Raw"]["properties"]["rest"], "number");
+    or_number(&mut definitions["BodyMotion"]["properties"]["clip"], "integer");
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     definitions["Material"]["properties"]["preset"]["enum"] = json!(names);
 }

@@ -2,6 +2,7 @@
 
 use crate::scene::{Selection, Side};
 use glam::DVec3;
+use goop::character::Sampled;
 use goop::model::{Body, Start};
 use goop::shape::{Layout, Shape};
 
@@ -9,6 +10,7 @@ use goop::shape::{Layout, Shape};
 pub struct Located<'a> {
     shape: &'a Shape,
     positions: Vec<DVec3>,
+    sampled: Option<&'a Sampled>,
 }
 
 impl<'a> Located<'a> {
@@ -16,12 +18,19 @@ impl<'a> Located<'a> {
     pub fn new(shape: &'a Shape, start: &Start) -> Self {
         let positions =
             shape.rest_positions.iter().map(|&r| start.position + start.rotation * (r * start.stretch)).collect();
-        Self { shape, positions }
+        Self { shape, positions, sampled: None }
+    }
+
+    /// The same, sampled from a character.
+    pub fn with(self, sampled: Option<&'a Sampled>) -> Self {
+        let posed = sampled.and_then(|sampled| sampled.posed.as_ref());
+        let positions = posed.map_or(self.positions, |posed| posed.positions.clone());
+        Self { sampled, positions, ..self }
     }
 
     /// A body at its start.
     pub fn of(body: &'a Body) -> Self {
-        Self { shape: &body.shape, positions: body.start_positions() }
+        Self { shape: &body.shape, positions: body.start_positions(), sampled: body.sampled.as_deref() }
     }
 
     /// Node positions (m).
@@ -87,6 +96,24 @@ pub fn nodes(selection: &Selection, body: &Located) -> Result<Vec<u32>, (String,
                 return Err((message, format!("use numbers from 0 to {}", count - 1)));
             }
             list.clone()
+        }
+        Selection::Depth([low, high]) => match body.sampled {
+            Some(sampled) => {
+                all().filter(|&i| (low - 1e-9..=high + 1e-9).contains(&sampled.depth[i as usize])).collect()
+            }
+            None => return Err(("only a character has depths".into(), "select by box or sphere instead".into())),
+        },
+        Selection::Part(name) => {
+            let bones = body.sampled.map_or(&[][..], |sampled| &sampled.bones);
+            match (bones.iter().position(|bone| bone.name == *name), body.sampled) {
+                (Some(bone), Some(sampled)) => {
+                    all().filter(|&i| sampled.parts.main(i as usize) == bone as u32).collect()
+                }
+                _ => {
+                    let known: Vec<&str> = bones.iter().map(|bone| bone.name.as_str()).collect();
+                    return Err((format!("there is no bone '{name}'"), format!("the bones are: {}", known.join(", "))));
+                }
+            }
         }
         Selection::Nearest(point) => vec![nearest(&body.positions, DVec3::from_array(*point))],
         Selection::Group(name) => match shape.groups.get(name) {

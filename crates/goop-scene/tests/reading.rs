@@ -15,7 +15,7 @@ fn with(sets: &[&str]) -> Result<Scene, String> {
 fn a_scene_with_everything_is_read_in_full() {
     let (scene, warnings) = Scene::parse(FULL, "full.toml").unwrap_or_else(|faults| panic!("{faults}"));
     assert_eq!(warnings, []);
-    assert_eq!((scene.body.len(), scene.obstacle.len(), scene.probe.len(), scene.event.len()), (3, 3, 2, 7));
+    assert_eq!((scene.body.len(), scene.obstacle.len(), scene.probe.len(), scene.event.len()), (5, 3, 2, 7));
     let sheet = &scene.body[0];
     assert_eq!(sheet.scale, [2.0; 3]);
     assert_eq!(sheet.shape, Shape::Rectangle { size: [1.0, 1.5], nodes: [20, 20] });

@@ -84,6 +84,12 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
                     }
                     true
                 }
+                "additionalProperties" if rule.is_object() => {
+                    for item in value.as_object().into_iter().flatten().map(|(_, item)| item) {
+                        valid(root, rule, item)?;
+                    }
+                    true
+                }
                 "additionalProperties" => properties(schema)
                     .is_superset(&value.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()),
                 "required" => rule.as_array().into_iter().flatten().all(|name| {

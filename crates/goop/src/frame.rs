@@ -9,13 +9,13 @@ pub struct BodyFrame {
     /// Node positions (m).
     pub positions: Vec<[f32; 3]>,
     /// Drawn vertices (m) of a body that may tear, as [`Model::unwelded`](crate::Model::unwelded)
-    /// orders them; none where nodes are what is drawn.
+    /// orders them, or of a character's skin; none where nodes are what is drawn.
     pub drawn: Option<Vec<[f32; 3]>>,
     /// Node velocities (m/s).
     pub velocities: Vec<[f32; 3]>,
     /// Largest relative change of length at each node (0 at rest).
     pub stretch: Vec<f32>,
-    /// Nodes held by a pin now.
+    /// Nodes held by a pin now, without those of a character's bones.
     pub pinned: Vec<u32>,
     /// Nodes that a spring holds now: a soft pin, a grab.
     pub sprung: Vec<u32>,

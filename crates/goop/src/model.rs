@@ -2,8 +2,8 @@
 //!
 //! Changes happen between steps only, through an [`Edit`].
 
-use crate::animate::{Course, Motion};
-use crate::character::Parts;
+use crate::animate::{Course, Motion, Pose};
+use crate::character::{Parts, Posed, Sampled};
 use crate::contact::Obstacle;
 use crate::elastic::{Elasticity, Finite, Metric, Spline, lattice};
 use crate::material::MaterialField;
@@ -204,7 +204,11 @@ pub struct Pin {
 impl Pin {
     /// Where node number `k` of the pin is held at a time.
     pub fn target(&self, k: usize, time: f64) -> DVec3 {
-        let pose = self.motion.at(time);
+        self.place(k, &self.motion.at(time))
+    }
+
+    /// Where node number `k` of the pin is held in a pose of its motion.
+    pub fn place(&self, k: usize, pose: &Pose) -> DVec3 {
         self.pivot + pose.position + pose.rotation * (self.targets[k] - self.pivot)
     }
 }
@@ -292,6 +296,8 @@ pub struct Body {
     pub masses: Vec<f64>,
     /// Drag of every node (N s/m).
     pub drag: Vec<f64>,
+    /// The character it was sampled from, if any.
+    pub sampled: Option<Arc<Sampled>>,
     /// The energy, unless rigid.
     pub elastic: Option<Arc<dyn Elasticity>>,
     /// Total mass (kg) and diagonal of the bounding box at rest (m): every step asks for them.
@@ -317,6 +323,7 @@ impl Body {
             loads: Vec::new(),
             masses: Vec::new(),
             drag: Vec::new(),
+            sampled: None,
             elastic: None,
             totals: [0.0; 2],
         };
@@ -378,11 +385,19 @@ impl Body {
 
     /// Where every node is at the start (m).
     pub fn start_positions(&self) -> Vec<DVec3> {
+        if let Some(posed) = self.posed() {
+            return posed.positions.clone();
+        }
         self.shape
             .rest_positions
             .iter()
             .map(|&r| self.start.position + self.start.rotation * (r * self.start.stretch))
             .collect()
+    }
+
+    /// Where nodes start each by itself, if they do.
+    pub fn posed(&self) -> Option<&Posed> {
+        self.sampled.as_ref()?.posed.as_ref().filter(|posed| posed.positions.len() == self.len())
     }
 
     /// Holds nodes where they start, exactly; set `start` before.

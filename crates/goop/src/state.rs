@@ -44,8 +44,11 @@ impl BodyState {
         let positions = body.start_positions();
         let mass = body.mass();
         let center = positions.iter().zip(&body.masses).map(|(&x, &m)| x * m).sum::<DVec3>() / mass;
-        let velocities =
+        let mut velocities =
             positions.iter().map(|&x| body.start.velocity + body.start.spin.cross(x - center)).collect::<Vec<_>>();
+        if let Some(posed) = body.posed() {
+            velocities.iter_mut().zip(&posed.velocities).for_each(|(v, own)| *v += *own);
+        }
         let mut state = Self {
             rigid: None,
             framed: None,

@@ -24,6 +24,11 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
     body.axes = Axes { integrator: Integrator::BackwardEuler, ..body.axes };
     body.newton = 1;
     body.by_parts = false;
+    // What moves later stands still until then.
+    for pin in &mut body.pins {
+        let pose = pin.motion.at(0.0);
+        pin.motion = Motion::still(pose.position, pose.rotation);
+    }
     let poses: Vec<Pose> = world.model().obstacles.iter().map(|o| still(o.motion.at(0.0))).collect();
     let (model, before, state, scratch) = world.parts(b);
     *scratch = nodal::Scratch::new(&body);
@@ -57,7 +62,11 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
         }
         h = (h * 1.7).min(1e3);
     }
-    state.still();
+    match body.posed() {
+        // A character that starts in motion keeps that motion.
+        Some(posed) => state.velocities.clone_from(&posed.velocities),
+        None => state.still(),
+    }
     before.copy_from(state);
     let original = &world.model().bodies[b];
     let fresh = nodal::Scratch::new(original);

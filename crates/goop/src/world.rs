@@ -604,10 +604,17 @@ impl World {
                 elastic.stretch(&to.memory, &positions, &mut stretch);
             }
             let edges = body.elastic.as_ref().map_or(&[][..], |e| e.edges(&to.memory));
-            let drawn = self.drawn[b].as_ref().map(|drawn| drawn.place(&positions, edges));
+            let drawn = match (&self.drawn[b], &body.sampled) {
+                (Some(drawn), _) => Some(drawn.place(&positions, edges)),
+                (None, Some(sampled)) => Some(sampled.skinning.place(&positions)),
+                (None, None) => None,
+            };
             let pins = |soft: bool| {
                 let pins = body.pins.iter().filter(move |p| p.stiffness.is_some() == soft);
-                pins.flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
+                // Bones are inside: what they hold is not shown as held.
+                let bones = body.sampled.as_ref().map_or(0, |s| s.bone_nodes.iter().filter(|n| !n.is_empty()).count());
+                let skipped = if soft { 0 } else { bones };
+                pins.skip(skipped).flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
             };
             let mass = body.mass();
             frame.bodies.push(BodyFrame {

@@ -2,7 +2,7 @@
 
 use super::limits::*;
 use super::topology::Topology;
-use super::{Names, keys, material, motion, selection, shape};
+use super::{Names, character, keys, material, motion, selection, shape};
 use crate::axes::available;
 use crate::reader::{Table, Value};
 use crate::scene::{
@@ -24,6 +24,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
     let shape = shape::shape(table);
     // What a saved shape is like only building will tell.
     let grid = shape.as_ref().filter(|shape| !matches!(shape, Shape::Saved { .. })).map(Topology::of);
+    let known = shape.is_some();
     let pins = table.tables("pin", keys::PIN);
     let loads = table.tables("load", keys::LOAD);
     let body = Body {
@@ -45,7 +46,12 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         solver: material::solver(table),
         pin: pins.iter().filter_map(|pin| self::pin(pin, grid.as_ref(), seconds)).collect(),
         load: loads.iter().filter_map(|load| self::load(load, grid.as_ref())).collect(),
+        bone: character::bones(table, seconds),
+        motion: character::motion(table),
     };
+    if known {
+        character::fits(table, &body);
+    }
     if let Some(entry) = table.get("without")
         && body.axes().is_some_and(|axes| axes.coordinates != Coordinates::Framed)
     {

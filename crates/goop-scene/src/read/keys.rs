@@ -58,6 +58,59 @@ pub static BODY: &[Key] = &[
     key("solver", "[body.solver]", "how the implicit equations are solved"),
     key("pin", "[[body.pin]]", "held nodes"),
     key("load", "[[body.load]]", "forces and pressures"),
+    key("bone", "[[body.bone]]", "rigid parts of a character, instead of its rig's"),
+    key("motion", "[body.motion]", "how the bones of a character move"),
+];
+
+/// `[[body.bone]]`
+pub static BONE: &[Key] = &[
+    need("name", "name = \"thigh\"", "a name of its own"),
+    key(
+        "capsule",
+        "capsule = { from = [0.0, 0.5, 0.0], to = [0.0, 1.0, 0.0], radius = 0.03 }",
+        "all points within a radius of a segment",
+    ),
+    key("ellipsoid", "ellipsoid = { center = [0.0, 1.0, 0.0], radii = [0.1, 0.1, 0.1] }", "an ellipsoid"),
+    key("parent", "parent = \"hips\"", "the bone it hangs on"),
+    key("joint", "joint = \"LeftUpLeg\"", "the joint of the rig that it moves with; without it, that of its own name"),
+    key("key", "[[body.bone.key]]", "motion relative to the start, where no rig moves it"),
+];
+/// `capsule` of a bone.
+pub static BONE_CAPSULE: &[Key] = &[
+    need("from", "from = [0.0, 0.5, 0.0]", "one end (m)"),
+    need("to", "to = [0.0, 1.0, 0.0]", "other end (m)"),
+    need("radius", "radius = 0.03", "radius (m)"),
+];
+/// `ellipsoid` of a bone.
+pub static BONE_ELLIPSOID: &[Key] = &[
+    need("center", "center = [0.0, 1.0, 0.0]", "centre (m)"),
+    need("radii", "radii = [0.1, 0.1, 0.1]", "half axes (m)"),
+    key("rotation", "rotation = [0.0, 45.0, 0.0]", "rotation about x, then y, then z (degrees)"),
+];
+/// `[body.motion]`
+pub static MOTION: &[Key] = &[
+    key("file", "file = \"dance.bvh\"", "motion capture (BVH); without it, an animation of the rig's own file"),
+    key("clip", "clip = \"Walk\"", "the rig's own animation, by name or by number from 0"),
+    key("start", "start = 0.5", "where in the motion t = 0 is (s)"),
+    key("speed", "speed = 1.0", "speed of playing"),
+    key("repeat", "repeat = true", "whether it begins again at its end"),
+    key("ground", "ground = true", "whether captured motion is raised or lowered until the skin just reaches y = 0"),
+    key("bind-frame", "bind-frame = 0", "frame of the capture in which the body stands straight"),
+    key("start-frame", "start-frame = 1", "frame of the capture that is its start"),
+    key("up", "up = \"z\"", "axis of the capture that points up"),
+    key("unit", "unit = 0.01", "length of the capture's unit (m)"),
+    key("map", "map = { Hips = \"hip\", Tail = \"\" }", "joint of the capture for joints of the rig; \"\" for none"),
+];
+/// `[body.shape.character]`
+pub static CHARACTER: &[Key] = &[
+    need("file", "file = \"fox.glb\"", "rig (glTF, GLB) or mesh (OBJ, PLY, STL), relative to the file that names it"),
+    key("nodes", "nodes = 6000", "about how many nodes"),
+    key("rate", "rate = 9.0", "nodes along the shortest side, instead of `nodes`"),
+    key("lattice", "lattice = \"body-centred\"", "how it is cut into tetrahedra"),
+    key("inside", "inside = \"winding\"", "how inside is told from outside"),
+    key("skin", "skin = \"embedded\"", "how the skin follows the nodes"),
+    key("skeleton", "skeleton = \"rig\"", "where bones come from; without it the rig's, where there is one"),
+    key("height", "height = 1.7", "extent along y that it is scaled to (m)"),
 ];
 
 /// `[body.shape]`: one of these.
@@ -80,6 +133,7 @@ pub static SHAPE: &[Key] = &[
     key("box", "box = { size = [1.0, 1.0, 1.0], nodes = [5, 5, 5] }", "solid block, centred"),
     key("ball", "ball = { radius = 0.5, nodes = [7, 7, 7] }", "solid ball"),
     key("mesh", "mesh = { file = \"bunny.obj\" }", "triangle mesh file as a surface"),
+    key("character", "character = { file = \"fox.glb\", nodes = 6000 }", "a solid inside the skin of a mesh or a rig"),
     key(
         "saved",
         "saved = { file = \"hoop.shape.json\" }",
@@ -258,6 +312,8 @@ pub static SELECTION: &[Key] = &[
     key("index", "{ index = [0, 19] }", "node numbers, from 0"),
     key("nearest", "{ nearest = [0.0, 1.0, 0.0] }", "the node nearest a point in the world at the start (m)"),
     key("group", "{ group = \"hand\" }", "a named vertex group of a mesh file"),
+    key("depth", "{ depth = [0.0, 0.02] }", "range of depth under the skin of a character (m)"),
+    key("part", "{ part = \"LeftArm\" }", "nodes of a character that belong most to a bone"),
 ];
 /// `{ sphere = … }`
 pub static SELECTION_SPHERE: &[Key] = &[need("center", "center = [0.0, 1.0, 0.0]", "centre (m)"), RADIUS];

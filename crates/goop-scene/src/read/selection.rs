@@ -103,6 +103,14 @@ impl<'a> Check<'a, '_> {
             }
             "index" => self.index(key),
             "nearest" => self.reader.numbers(self.node, self.path, key, COORDINATE).map(Selection::Nearest),
+            "depth" => {
+                let [low, high] = self.reader.numbers::<2>(self.node, self.path, key, COORDINATE)?;
+                (self.is_character("depth") && self.ordered(&[low], &[high])).then_some(Selection::Depth([low, high]))
+            }
+            "part" => {
+                let name = self.reader.text(self.node, self.path, key)?;
+                self.is_character("part").then_some(Selection::Part(name))
+            }
             _ => {
                 let name = self.reader.text(self.node, self.path, key)?;
                 if let Some(grid) = self.grid.filter(|grid| !grid.is_mesh()) {
@@ -117,6 +125,18 @@ impl<'a> Check<'a, '_> {
                 Some(Selection::Group(name))
             }
         }
+    }
+
+    /// Depths and parts need a character.
+    fn is_character(&self, what: &str) -> bool {
+        let other = self.grid.filter(|grid| grid.kind != "character");
+        if let Some(grid) = other {
+            self.fault(
+                format!("a {} has no {what} to select by", grid.kind),
+                "use shape.character, or a box or sphere",
+            );
+        }
+        other.is_none()
     }
 
     /// Grid selections need a grid.

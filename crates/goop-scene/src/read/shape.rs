@@ -2,9 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::keys;
 use super::limits::{COORDINATE, LENGTH, MAX_BODY_NODES, MAX_NET, MAX_POINTS};
 use super::topology::Topology;
+use super::{character, keys};
 use crate::reader::{Entry, Key, Node, Range, Table, Value};
 use crate::scene::{Shape, Vector};
 
@@ -88,6 +88,7 @@ fn kind(kinds: &Table<'_>, entry: &Entry) -> Option<Shape> {
             Shape::Ball { radius: radius?, nodes: nodes? }
         }
         "saved" => saved(&open(keys::SAVED)?)?,
+        "character" => character::shape(&open(keys::CHARACTER)?)?,
         _ => mesh(&open(keys::MESH)?)?,
     })
 }
@@ -199,6 +200,11 @@ fn bezier(table: &Table<'_>) -> Option<Shape> {
 
 fn mesh(table: &Table<'_>) -> Option<Shape> {
     let weld = table.take_bool("weld").unwrap_or(true);
+    Some(Shape::Mesh { file: mesh_file(table)?, weld })
+}
+
+/// `file` of a mesh.
+pub fn mesh_file(table: &Table<'_>) -> Option<String> {
     let file = table.need_text("file")?;
     let ending = Path::new(&file).extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !["obj", "ply", "stl", "gltf", "glb"].contains(&ending.as_str()) {
@@ -206,7 +212,7 @@ fn mesh(table: &Table<'_>) -> Option<Shape> {
         table.fault("file", message, "the name must end in .obj, .ply, .stl, .gltf or .glb");
         return None;
     }
-    Some(Shape::Mesh { file: beside(table, &file), weld })
+    Some(beside(table, &file))
 }
 
 fn saved(table: &Table<'_>) -> Option<Shape> {
@@ -220,7 +226,7 @@ fn saved(table: &Table<'_>) -> Option<Shape> {
 }
 
 /// A path in `file`, from the folder of the text that names it.
-fn beside(table: &Table<'_>, file: &str) -> String {
+pub fn beside(table: &Table<'_>, file: &str) -> String {
     let source = table.span_of("file").source;
     let folder = table.reader.sources.get(source).map(|source| source.folder.clone()).unwrap_or_default();
     tidy(&folder.join(file))

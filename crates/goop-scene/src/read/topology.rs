@@ -48,6 +48,15 @@ impl Topology {
             Shape::Bezier { nodes, .. } => ("bezier", &[Open, Open], nodes, true, false),
             Shape::Box { nodes, .. } => ("box", &[Open, Open, Open], nodes, true, false),
             Shape::Ball { nodes, .. } => ("ball", &[Open, Open, Open], nodes, true, false),
+            Shape::Character { .. } => {
+                return Topology {
+                    kind: "character",
+                    axes: Vec::new(),
+                    counts: Vec::new(),
+                    rim: None,
+                    closed: Some(false),
+                };
+            }
             Shape::Mesh { .. } | Shape::Saved { .. } => {
                 return Topology { kind: "mesh", axes: Vec::new(), counts: Vec::new(), rim: None, closed: None };
             }

@@ -1,7 +1,10 @@
 //! The words of a scene file.
 
 use crate::reader::Word;
-use crate::scene::{Coordinates, Elasticity, Formulation, Integrator, Linear, Plane, Preconditioner, Side, Term};
+use crate::scene::{
+    CharacterLattice, Coordinates, Elasticity, Formulation, InsideTest, Integrator, Linear, Plane, Preconditioner,
+    Side, SkeletonFrom, SkinWay, Term, Upward,
+};
 
 macro_rules! words {
     ($type:ident { $($word:literal => $choice:ident),* $(,)? }) => {
@@ -20,8 +23,21 @@ words!(Formulation {
     "reduced" => Reduced,
     "implicit" => Implicit,
     "rigid" => Rigid,
+    "jelly" => Jelly,
 });
-words!(Elasticity { "springs" => Springs, "none" => None, "metric" => Metric, "published" => Published, "spline" => Spline });
+words!(Elasticity {
+    "springs" => Springs,
+    "none" => None,
+    "metric" => Metric,
+    "published" => Published,
+    "spline" => Spline,
+    "finite" => Finite,
+});
+words!(CharacterLattice { "body-centred" => BodyCentred, "tetrahedra" => Tetrahedra, "braced" => Braced });
+words!(InsideTest { "winding" => Winding, "parity" => Parity });
+words!(SkinWay { "embedded" => Embedded, "nodes" => Nodes, "fit" => Fit });
+words!(SkeletonFrom { "rig" => Rig, "auto" => Auto, "none" => None });
+words!(Upward { "x" => X, "y" => Y, "z" => Z });
 words!(Term { "centrifugal" => Centrifugal, "coriolis" => Coriolis, "transverse" => Transverse, "translational" => Translational });
 words!(Coordinates { "nodal" => Nodal, "rigid" => Rigid, "framed" => Framed, "reduced" => Reduced });
 words!(Integrator {

@@ -65,6 +65,15 @@ fn shape() -> impl Strategy<Value = Shape> {
         (length(), [n(), n(), n()]).prop_map(|(radius, nodes)| Shape::Ball { radius, nodes }),
         ("[a-z]{1,8}(/[a-zé ]{1,8})?", any::<bool>())
             .prop_map(|(name, weld)| Shape::Mesh { file: format!("{name}.obj"), weld }),
+        (
+            ("[a-z]{1,8}", 50u32..9999, option::of(2.0..1000.0f64), option::of(length())),
+            (word::<CharacterLattice>(), word::<InsideTest>(), word::<SkinWay>()),
+            select(vec![None, Some(SkeletonFrom::Rig), Some(SkeletonFrom::Auto)]),
+        )
+            .prop_map(|((name, nodes, rate, height), (lattice, inside, skin), skeleton)| {
+                let nodes = if rate.is_some() { 6000 } else { nodes };
+                Shape::Character { file: format!("{name}.glb"), nodes, rate, lattice, inside, skin, skeleton, height }
+            }),
     ]
 }
 
@@ -86,6 +95,10 @@ fn selection(shape: &Shape) -> BoxedStrategy<Selection> {
         vec(0u32..3, 1..4).prop_map(Selection::Index).boxed(),
         vector().prop_map(Selection::Nearest).boxed(),
     ];
+    if grid.kind == "character" {
+        choices.push((-1.0..0.5f64, 0.5..1.0f64).prop_map(|(low, high)| Selection::Depth([low, high])).boxed());
+        choices.push("\\PC{1,12}".prop_map(Selection::Part).boxed());
+    }
     if grid.is_mesh() {
         choices.push("\\PC{1,12}".prop_map(Selection::Group).boxed());
     } else {
@@ -234,6 +247,55 @@ fn axes() -> impl Strategy<Value = Words> {
     ]
 }
 
+fn bones() -> impl Strategy<Value = Vec<Bone>> {
+    let form = prop_oneof![
+        (vector(), vector(), length())
+            .prop_map(|(from, to, radius)| (Some(Capsule { from, to, radius }), None::<Ellipsoid>)),
+        (vector(), [length(), length(), length()], slow())
+            .prop_map(|(center, radii, rotation)| (None, Some(Ellipsoid { center, radii, rotation }))),
+    ];
+    vec(("\\PC{0,6}", form, option::of("\\PC{1,9}"), keyframes()), 0..4).prop_map(|list| {
+        let each = list.into_iter().enumerate().map(|(k, (name, (capsule, ellipsoid), joint, key))| Bone {
+            name: format!("{name}{k}"),
+            capsule,
+            ellipsoid,
+            parent: None,
+            joint,
+            key,
+        });
+        let mut bones: Vec<Bone> = each.collect();
+        for k in 1..bones.len() {
+            bones[k].parent = Some(bones[k - 1].name.clone());
+        }
+        bones
+    })
+}
+
+fn body_motion() -> impl Strategy<Value = BodyMotion> {
+    (
+        option::of("[a-z]{1,8}"),
+        option::of("\\PC{0,9}"),
+        (0.0..100.0f64, 0.1..10.0f64, any::<bool>(), any::<bool>()),
+        (option::of(0u32..99), option::of(0u32..99), option::of(word::<Upward>()), option::of(length())),
+        proptest::collection::btree_map("\\PC{1,9}", "\\PC{0,9}", 0..4),
+    )
+        .prop_map(|(file, clip, (start, speed, repeat, ground), (bind_frame, start_frame, up, unit), map)| {
+            BodyMotion {
+                clip: if file.is_some() { None } else { clip },
+                file: file.map(|name| format!("{name}.bvh")),
+                start,
+                speed,
+                repeat,
+                ground,
+                bind_frame,
+                start_frame,
+                up,
+                unit,
+                map,
+            }
+        })
+}
+
 fn body() -> impl Strategy<Value = Body> {
     shape().prop_flat_map(|shape| {
         let closed = Topology::of(&shape).closed != Some(false);
@@ -271,10 +333,12 @@ fn body() -> impl Strategy<Value = Body> {
             solver,
             vec(pin, 0..3),
             vec(load, 0..3),
-            Just(shape),
+            (Just(shape), bones(), option::of(body_motion())),
         )
             .prop_map(
-                |(axes, (position, rotation, scale, velocity, spin), material, solver, pin, load, shape)| {
+                |(axes, (position, rotation, scale, velocity, spin), material, solver, pin, load, whole)| {
+                    let (shape, bone, motion) = whole;
+                    let character = matches!(shape, Shape::Character { .. });
                     let (formulation, elasticity, coordinates, integrator) = axes;
                     let implicit = formulation == Some(Formulation::Implicit) && integrator.is_none();
                     let reduced = formulation == Some(Formulation::Reduced);
@@ -292,8 +356,8 @@ fn body() -> impl Strategy<Value = Body> {
                         without,
                         position,
                         rotation,
-                        scale,
-                        stretch: scale.map(f64::abs),
+                        scale: if character { [scale[0]; 3] } else { scale },
+                        stretch: if character { [1.0; 3] } else { scale.map(f64::abs) },
                         velocity,
                         spin,
                         shape,
@@ -302,6 +366,8 @@ fn body() -> impl Strategy<Value = Body> {
                         solver,
                         pin,
                         load,
+                        bone: if character { bone } else { Vec::new() },
+                        motion: motion.filter(|_| character),
                     }
                 },
             )

@@ -293,6 +293,16 @@ impl FittedSkin {
         Self { parts, shares, vertices: vertices.to_vec() }
     }
 
+    /// Number of vertices.
+    pub fn len(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// Whether there are no vertices.
+    pub fn is_empty(&self) -> bool {
+        self.vertices.is_empty()
+    }
+
     /// The matrices that come nearest to these node positions.
     pub fn fit(&self, x: &[DVec3]) -> Vec<Deformation> {
         self.parts.par_iter().map(|part| part.fit(x)).collect()

@@ -208,10 +208,11 @@ impl Scratch {
         self.free.fill(true);
         self.held.clear();
         for pin in body.pins.iter().filter(|p| p.stiffness.is_none()) {
+            let pose = pin.motion.at(time);
             for (k, &node) in pin.nodes.iter().enumerate() {
                 if self.free[node as usize] {
                     self.free[node as usize] = false;
-                    self.held.push((node, pin.target(k, time)));
+                    self.held.push((node, pin.place(k, &pose)));
                 }
             }
         }

@@ -1,0 +1,180 @@
+//! Characters from scene text to moving nodes: bones hold what they should, flesh follows, the
+//! skin is the file's.
+
+use glam::DVec3;
+use goop::World;
+use goop_scene::{Built, Scene};
+use std::path::Path;
+
+/// A closed post of 0.3 × 1 × 0.3 m, its sides cut into squares.
+fn post(folder: &Path) {
+    let (n, m) = (3u32, 10u32);
+    let mut text = String::new();
+    let mut index = std::collections::HashMap::new();
+    let mut vertex = |p: [u32; 3], text: &mut String| {
+        let next = index.len() + 1;
+        *index.entry(p).or_insert_with(|| {
+            let [x, y, z] = [p[0], p[1], p[2]].map(f64::from);
+            text.push_str(&format!("v {} {} {}\n", 0.1 * x - 0.15, 0.1 * y, 0.1 * z - 0.15));
+            next
+        })
+    };
+    let counts = [n, m, n];
+    for axis in 0..3 {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        for (side, flip) in [(0, true), (counts[axis], false)] {
+            for i in 0..counts[u] {
+                for j in 0..counts[v] {
+                    let corner = |a: u32, b: u32| {
+                        let mut p = [0; 3];
+                        (p[axis], p[u], p[v]) = (side, i + a, j + b);
+                        p
+                    };
+                    let mut quad = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
+                    if flip {
+                        quad.reverse();
+                    }
+                    let names = quad.map(|p| vertex(p, &mut text).to_string());
+                    text.push_str(&format!("f {}\n", names.join(" ")));
+                }
+            }
+        }
+    }
+    std::fs::write(folder.join("post.obj"), text).unwrap();
+}
+
+const BONES: &str = r#"
+[[body.bone]]
+name = "low"
+capsule = { from = [0, 0.15, 0], to = [0, 0.4, 0], radius = 0.05 }
+[[body.bone.key]]
+time = 0
+[[body.bone.key]]
+time = 4
+position = [KEY]
+rotation = [TURN]
+[[body.bone]]
+name = "high"
+capsule = { from = [0, 0.6, 0], to = [0, 0.85, 0], radius = 0.05 }
+parent = "low"
+[[body.bone.key]]
+time = 0
+[[body.bone.key]]
+time = 4
+position = [KEY]
+rotation = [TURN]
+"#;
+
+fn build(body: &str, key: &str, turn: &str, gravity: f64) -> Built {
+    let folder = tempfile::tempdir().unwrap();
+    post(folder.path());
+    let bones = BONES.replace("KEY", key).replace("TURN", turn);
+    let text = format!(
+        "format = 1\n[world]\ngravity = [0, {gravity:?}, 0]\n[clip]\nseconds = 4\n[step]\ndt = 0.01\n[[body]]\nname = \"post\"\nformulation = \"jelly\"\n\
+         position = [1, 2, 3]\nrotation = [0, 30, 10]\nshape.character = {{ file = \"post.obj\", nodes = 600 }}\n{body}\n{bones}"
+    );
+    let loaded = Scene::load_text(&text, "post.toml", &[], folder.path()).unwrap_or_else(|faults| panic!("{faults}"));
+    loaded.scene.build(&loaded.folder).unwrap_or_else(|faults| panic!("{faults:?}"))
+}
+
+/// Catches bones whose nodes lag or jump, flesh that starts at rest, and a drive that pulls: without
+/// weight, a skeleton in uniform motion must not strain anything.
+#[test]
+fn a_skeleton_in_uniform_motion_strains_nothing() {
+    let built = build("[body.solver]\ntolerance = 1e-12", "2, 0.5, -1", "0, 0, 0", 0.0);
+    assert!(built.model.bodies[0].pins.iter().all(|pin| pin.nodes.len() > 3));
+    let mut world = World::new(built.model);
+    let mut worst = 0.0f64;
+    while world.time() < 2.0 {
+        world.step().unwrap();
+        worst = worst.max(world.row(0).worst_stretch.abs());
+    }
+    eprintln!("largest strain {worst:e}");
+    assert!(worst < 1e-9, "{worst:e}");
+    let far = world.state().bodies[0].velocities.iter().map(|v| v.distance(DVec3::new(0.5, 0.125, -0.25)));
+    assert!(far.fold(0.0, f64::max) < 1e-9);
+}
+
+/// Catches nodes of a bone that are not rigid with it, and a resumed run that forgets the motion.
+#[test]
+fn nodes_of_a_turning_bone_are_rigid_with_it_also_after_a_resume() {
+    let built = build("", "0, 0, 0", "0, 90, 0", -9.81);
+    let mut world = World::new(built.model.clone());
+    world.settle().unwrap();
+    while world.time() < 0.5 {
+        world.step().unwrap();
+    }
+    let saved = world.checkpoint();
+    while world.time() < 1.0 {
+        world.step().unwrap();
+    }
+    let body = &built.model.bodies[0];
+    let rest = &body.shape.rest_positions;
+    for nodes in &body.sampled.as_ref().unwrap().bone_nodes {
+        for (a, b) in nodes.iter().zip(nodes.iter().skip(1)) {
+            let x = &world.state().bodies[0].positions;
+            let now = x[*a as usize].distance(x[*b as usize]);
+            assert!((now - rest[*a as usize].distance(rest[*b as usize])).abs() < 1e-12);
+        }
+    }
+    let mut again = World::new(built.model.clone());
+    again.resume(saved).unwrap();
+    while again.time() < 1.0 {
+        again.step().unwrap();
+    }
+    assert_eq!(again.state().hash(), world.state().hash());
+}
+
+/// Catches a skin in another order, or one that is not where the file has it while nothing moves.
+#[test]
+fn the_drawn_skin_is_the_files_own() {
+    for way in ["embedded", "nodes", "fit"] {
+        let built = with_skin(way);
+        let skin = built.skins[0].as_ref().unwrap();
+        let start = built.model.bodies[0].start;
+        let mut world = World::new(built.model.clone());
+        let frame = world.frame_at(0.0).unwrap();
+        let drawn = frame.bodies[0].drawn.as_ref().unwrap();
+        assert_eq!(drawn.len(), skin.positions.len());
+        let off = drawn
+            .iter()
+            .zip(&skin.positions)
+            .map(|(now, rest)| DVec3::from_array(now.map(f64::from)).distance(start.position + start.rotation * *rest));
+        let off = off.fold(0.0, f64::max);
+        // A vertex on a node is carried alongside it: it does not turn with the body.
+        assert!(off < if way == "nodes" { 0.1 } else { 1e-5 }, "{way}: {off}");
+    }
+}
+
+fn with_skin(way: &str) -> Built {
+    let folder = tempfile::tempdir().unwrap();
+    post(folder.path());
+    let text = format!(
+        "format = 1\n[[body]]\nname = \"post\"\nformulation = \"jelly\"\nposition = [1, 2, 3]\nrotation = [0, 30, 10]\n\
+         shape.character = {{ file = \"post.obj\", nodes = 600, skin = \"{way}\" }}\n"
+    );
+    let loaded = Scene::load_text(&text, "post.toml", &[], folder.path()).unwrap_or_else(|faults| panic!("{faults}"));
+    loaded.scene.build(&loaded.folder).unwrap_or_else(|faults| panic!("{faults:?}"))
+}
+
+/// Catches layers and parts that take the wrong nodes.
+#[test]
+fn layers_and_parts_have_their_own_material() {
+    let regions = "[[body.material.region]]\nat = { depth = [-0.1, 0.03] }\nyoung = 7e4\n\
+                   [[body.material.region]]\nat = { part = \"high\" }\ndensity = 500\n";
+    let built = build(regions, "0, 0, 0", "0, 0, 0", 0.0);
+    let body = &built.model.bodies[0];
+    let (sampled, rest) = (body.sampled.as_ref().unwrap(), &body.shape.rest_positions);
+    let mut layers = [0, 0];
+    for i in 0..body.len() {
+        let outer = body.material.young.at(i) == 7e4;
+        layers[usize::from(outer)] += 1;
+        assert_eq!(outer, sampled.depth[i] <= 0.03 + 1e-9);
+        if body.material.density.at(i) == 500.0 {
+            assert!(rest[i].y > 0.4, "{}", rest[i]);
+        } else {
+            assert!(rest[i].y < 0.6, "{}", rest[i]);
+        }
+    }
+    assert!(layers[0] > 50 && layers[1] > 50, "{layers:?}");
+}
