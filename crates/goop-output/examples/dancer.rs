@@ -43,6 +43,7 @@ fn look(skin: &Skin, camera: CameraLook) -> SceneLook {
     SceneLook { bodies: vec![body], obstacles: vec![floor], camera: Some(camera), ..SceneLook::default() }
 }
 
+/// A camera without a turn of its own.
 fn camera(from: [f64; 3], at: [f64; 3], lens_mm: f64) -> CameraLook {
     CameraLook { position: from, look_at: at, lens_mm, orbit_deg_per_s: 0.0 }
 }
@@ -59,12 +60,8 @@ fn frame(rig: &Rig, skin: &Skin, time: Option<f64>) -> Frame {
         positions[node as usize] = position.as_vec3().to_array();
     }
     let count = positions.len();
-    let body = BodyFrame {
-        positions,
-        velocities: vec![[0.0; 3]; count],
-        stretch: vec![0.0; count],
-        ..BodyFrame::default()
-    };
+    let body =
+        BodyFrame { positions, velocities: vec![[0.0; 3]; count], stretch: vec![0.0; count], ..BodyFrame::default() };
     let floor = Some((glam::DVec3::ZERO, glam::DQuat::IDENTITY));
     Frame { time: time.unwrap_or(0.0), bodies: vec![body], obstacles: vec![floor], ..Frame::default() }
 }
@@ -111,12 +108,14 @@ fn main() -> Result<()> {
     }
     sheet(&pictures)?.write_png(&folder.join("rest.png"))?;
     let times: Vec<f64> = match beats.flatten() {
-        Some(list) => list.split(',').filter_map(|beat| beat.trim().parse().ok()).map(|beat: f64| beat * BEAT).collect(),
+        Some(list) => {
+            list.split(',').filter_map(|beat| beat.trim().parse().ok()).map(|beat: f64| beat * BEAT).collect()
+        }
         None => (0..32).map(|i| seconds * f64::from(i) / 32.0).collect(),
     };
     let views = [
-        ("front", camera([0.0, 1.15, 6.4], [0.0, 0.84, 0.0], 80.0)),
-        ("side", camera([6.4, 1.15, 0.0], [0.0, 0.84, 0.0], 80.0)),
+        ("front", camera([0.0, 1.15, 6.4], [0.0, 0.86, 0.0], 112.0)),
+        ("side", camera([6.4, 1.15, 0.0], [0.0, 0.86, 0.0], 112.0)),
     ];
     for (name, view) in views {
         let mut renderer = Renderer::new(&look(&skin, view), &small)?;

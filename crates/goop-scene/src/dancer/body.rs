@@ -35,14 +35,14 @@ pub(super) const JOINTS: [(&str, Option<usize>, [f64; 3]); PARTS] = [
     ("Chest", Some(SPINE), [0.0, 0.77, 0.0]),
     ("Neck", Some(CHEST), [0.0, 0.91, 0.0]),
     ("Head", Some(NECK), [0.0, 0.98, 0.0]),
-    ("LeftEar", Some(HEAD), [0.115, 1.35, -0.015]),
-    ("RightEar", Some(HEAD), [-0.115, 1.35, -0.015]),
+    ("LeftEar", Some(HEAD), [0.1, 1.37, -0.01]),
+    ("RightEar", Some(HEAD), [-0.1, 1.37, -0.01]),
     ("LeftUpperArm", Some(CHEST), [0.15, 0.855, 0.0]),
-    ("LeftLowerArm", Some(UPPER_ARM[0]), [0.285, 0.725, 0.0]),
-    ("LeftHand", Some(LOWER_ARM[0]), [0.405, 0.61, 0.01]),
+    ("LeftLowerArm", Some(UPPER_ARM[0]), [0.31, 0.76, 0.0]),
+    ("LeftHand", Some(LOWER_ARM[0]), [0.452, 0.676, 0.01]),
     ("RightUpperArm", Some(CHEST), [-0.15, 0.855, 0.0]),
-    ("RightLowerArm", Some(UPPER_ARM[1]), [-0.285, 0.725, 0.0]),
-    ("RightHand", Some(LOWER_ARM[1]), [-0.405, 0.61, 0.01]),
+    ("RightLowerArm", Some(UPPER_ARM[1]), [-0.31, 0.76, 0.0]),
+    ("RightHand", Some(LOWER_ARM[1]), [-0.452, 0.676, 0.01]),
     ("LeftUpperLeg", Some(HIPS), [0.1, 0.51, 0.0]),
     ("LeftLowerLeg", Some(UPPER_LEG[0]), [0.115, 0.305, 0.012]),
     ("LeftFoot", Some(LOWER_LEG[0]), [0.125, 0.1, 0.0]),
@@ -61,6 +61,16 @@ struct Piece {
     part: usize,
     shape: Shape,
     width: f64,
+    /// A ball around it (m).
+    middle: DVec3,
+    radius: f64,
+}
+
+impl Piece {
+    fn new(part: usize, width: f64, shape: Shape) -> Piece {
+        let (low, high) = shape.bounds();
+        Piece { part, shape, width, middle: (low + high) / 2.0, radius: low.distance(high) / 2.0 }
+    }
 }
 
 /// The whole body.
@@ -70,13 +80,13 @@ pub(super) struct Body {
 
 impl Body {
     pub(super) fn new() -> Body {
-        let middle = |part, width, shape| Piece { part, shape, width };
+        let middle = Piece::new;
         let mut pieces = vec![
-            middle(HIPS, 0.05, ellipsoid([0.0, 0.545, -0.005], [0.2, 0.15, 0.17])),
-            middle(SPINE, 0.1, ellipsoid([0.0, 0.645, 0.012], [0.218, 0.165, 0.19])),
+            middle(HIPS, 0.05, ellipsoid([0.0, 0.545, -0.01], [0.215, 0.155, 0.185])),
+            middle(SPINE, 0.1, ellipsoid([0.0, 0.635, 0.015], [0.24, 0.17, 0.21])),
             middle(CHEST, 0.1, ellipsoid([0.0, 0.79, 0.0], [0.172, 0.145, 0.15])),
-            middle(NECK, 0.06, ellipsoid([0.0, 0.93, 0.0], [0.1, 0.09, 0.1])),
-            middle(HEAD, 0.06, ellipsoid([0.0, 1.19, 0.0], [0.25, 0.21, 0.22])),
+            middle(NECK, 0.1, ellipsoid([0.0, 0.935, 0.0], [0.115, 0.09, 0.11])),
+            middle(HEAD, 0.1, ellipsoid([0.0, 1.19, 0.0], [0.25, 0.21, 0.22])),
             middle(HEAD, 0.1, ellipsoid([0.0, 1.105, 0.02], [0.268, 0.155, 0.218])),
         ];
         let cone = |from: DVec3, to: DVec3, radii| Shape::Cone { from, to, radii };
@@ -94,8 +104,8 @@ impl Body {
         let thumb = hand + along * 0.035;
         let left = [
             ([HEAD; 2], 0.02, ellipsoid([0.098, 1.175, 0.195], [0.06, 0.078, 0.034])),
-            (EAR, 0.07, cone(ear + at(-0.01, -0.03, 0.0), at(0.178, 1.485, -0.02), [0.056, 0.037])),
-            (EAR, 0.04, ellipsoid([0.2, 1.533, -0.02], [0.064, 0.067, 0.06])),
+            (EAR, 0.035, cone(ear + at(-0.008, -0.03, 0.0), at(0.15, 1.485, -0.018), [0.046, 0.034])),
+            (EAR, 0.04, ellipsoid([0.17, 1.535, -0.02], [0.062, 0.065, 0.06])),
             (UPPER_ARM, 0.06, cone(upper_arm, lower_arm, [0.074, 0.062])),
             (LOWER_ARM, 0.03, cone(lower_arm, hand, [0.062, 0.05])),
             (HAND, 0.04, mitten),
@@ -105,15 +115,19 @@ impl Body {
             (FOOT, 0.05, ellipsoid([foot.x + 0.008, 0.056, 0.045], [0.092, 0.078, 0.142])),
         ];
         for (part, width, shape) in left {
-            pieces.push(Piece { part: part[0], shape, width });
-            pieces.push(Piece { part: part[1], shape: shape.mirrored(), width });
+            pieces.push(Piece::new(part[0], width, shape));
+            pieces.push(Piece::new(part[1], width, shape.mirrored()));
         }
         Body { pieces }
     }
 
     /// Distance from the skin (m), negative inside. The floor makes the soles flat.
     pub(super) fn distance(&self, p: DVec3) -> f64 {
-        let all = self.pieces.iter().fold(1.0, |sum, piece| blend(sum, piece.shape.distance(p), piece.width));
+        let all = self.pieces.iter().fold(1.0, |sum, piece| {
+            // Too far to matter, even if the distance from an ellipsoid is half the true one.
+            let least = (p.distance(piece.middle) - piece.radius) / 2.0;
+            if least > sum + piece.width { sum } else { blend(sum, piece.shape.distance(p), piece.width) }
+        });
         -blend(-all, p.y, 0.025)
     }
 
@@ -133,13 +147,13 @@ impl Body {
     pub(super) fn edge(p: DVec3) -> f64 {
         let face = ellipsoid([0.0, 1.13, 0.2], [0.19, 0.15, 0.12]).distance(p);
         let side = if p.x < 0.0 { mirror(p) } else { p };
-        let small = side.distance(joint(HAND[0])).min(side.distance(DVec3::new(0.2, 1.53, -0.02)) + 0.03) - 0.1;
+        let small = side.distance(joint(HAND[0])).min(side.distance(DVec3::new(0.17, 1.53, -0.02)) + 0.03) - 0.1;
         if face < 0.0 {
-            0.0125
+            0.0135
         } else if small < 0.03 {
-            0.021
+            0.026
         } else {
-            0.034
+            0.045
         }
     }
 }
@@ -164,7 +178,11 @@ fn both(p: DVec3) -> DVec3 {
 /// Paints, each over those before it; the first is everywhere.
 pub(super) const REGIONS: [Region; 8] = [
     Region { name: "skin", colour: 0x35b8a6, inside: |_| -1.0 },
-    Region { name: "belly", colour: 0xc6f0dc, inside: |p| ellipsoid([0.0, 0.645, 0.19], [0.145, 0.155, 0.13]).distance(p) },
+    Region {
+        name: "belly",
+        colour: 0xc6f0dc,
+        inside: |p| ellipsoid([0.0, 0.64, 0.21], [0.155, 0.16, 0.14]).distance(p),
+    },
     Region {
         name: "boots and mittens",
         colour: 0xff8a5c,
@@ -172,7 +190,7 @@ pub(super) const REGIONS: [Region; 8] = [
             let (wrist, along) = (joint(HAND[0]), (joint(HAND[0]) - joint(LOWER_ARM[0])).normalize());
             let mitten = (both(p) - wrist).dot(-along) + 0.004;
             let mitten = mitten.max((both(p) - wrist).length() - 0.2);
-            let tip = both(p).distance(DVec3::new(0.2, 1.535, -0.02)) - 0.073;
+            let tip = both(p).distance(DVec3::new(0.17, 1.537, -0.02)) - 0.073;
             mitten.min(p.y - 0.118).min(tip)
         },
     },
@@ -194,7 +212,11 @@ pub(super) const REGIONS: [Region; 8] = [
         },
     },
     Region { name: "mouth", colour: 0x7c1f3f, inside: mouth },
-    Region { name: "tongue", colour: 0xff6f7f, inside: |p| (mouth(p) + 0.0035).max(from_front(p, [0.0, 1.027], [0.04, 0.033])) },
+    Region {
+        name: "tongue",
+        colour: 0xff6f7f,
+        inside: |p| (mouth(p) + 0.0035).max(from_front(p, [0.0, 1.027], [0.04, 0.033])),
+    },
 ];
 
 /// An open smile: a disc below a line that rises at its ends.

@@ -96,20 +96,21 @@ pub(super) fn blend(a: f64, b: f64, width: f64) -> f64 {
     a.min(b) - near * near * width / 4.0
 }
 
-/// How a field grows at a point, by central differences (-).
+/// How a field grows at a point (-), by differences to the corners of a tetrahedron.
 pub(super) fn gradient(field: impl Fn(DVec3) -> f64, p: DVec3) -> DVec3 {
     const STEP: f64 = 1.0 / 8192.0;
-    let along = |axis: DVec3| (field(p + axis * STEP) - field(p - axis * STEP)) / (2.0 * STEP);
-    DVec3::from_array(DVec3::AXES.map(along))
+    let corners = [[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]].map(DVec3::from_array);
+    corners.into_iter().map(|corner| corner * field(p + corner * STEP)).sum::<DVec3>() / (4.0 * STEP)
 }
 
 /// The point of the surface `field` = 0 near `p`.
 pub(super) fn onto(field: impl Fn(DVec3) -> f64, mut p: DVec3) -> DVec3 {
     for _ in 0..4 {
-        let (value, slope) = (field(p), gradient(&field, p));
-        if value.abs() < 1e-9 {
+        let value = field(p);
+        if value.abs() < 1e-8 {
             break;
         }
+        let slope = gradient(&field, p);
         p -= slope * (value / slope.length_squared().max(1e-6));
     }
     p

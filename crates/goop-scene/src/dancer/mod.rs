@@ -11,6 +11,7 @@
 
 mod body;
 mod bvh;
+#[rustfmt::skip] // tables
 mod dance;
 mod field;
 mod glb;
@@ -34,7 +35,7 @@ use std::sync::{Arc, OnceLock};
 pub const NAME: &str = "dancer";
 
 /// Side of a grid cell (m).
-const CELL: f64 = 0.0255;
+const CELL: f64 = 0.026;
 
 struct Dancer {
     rig: Rig,
@@ -112,8 +113,7 @@ impl Dancer {
         let body = Body::new();
         let mesh = mesh(&body);
         let parents = JOINTS.map(|(_, parent, _)| parent);
-        let weights =
-            weights::weigh(&mesh.positions, &mesh.neighbours(), &parents, |part, p| body.of_part(part, p));
+        let weights = weights::weigh(&mesh.positions, &mesh.neighbours(), &parents, |part, p| body.of_part(part, p));
         // Material after material, as a file has them; a vertex once in each that it touches.
         let (mut skin, mut original) = (Skin::default(), Vec::new());
         let mut first_of = BTreeMap::new();

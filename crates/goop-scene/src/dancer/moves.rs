@@ -64,7 +64,7 @@ fn value(keys: &[Key], beat: f64, round: bool) -> f64 {
 }
 
 /// A length, or an angle in degrees, at a time (s).
-fn on(keys: &[Key], time: f64) -> f64 {
+pub(super) fn on(keys: &[Key], time: f64) -> f64 {
     value(keys, (time / BEAT).rem_euclid(BEATS), true)
 }
 
@@ -225,6 +225,20 @@ fn places(hips: DVec3, turns: &[DQuat; PARTS]) -> [(DVec3, DQuat); PARTS] {
     places
 }
 
+/// The nearest unit quaternion that survives being rounded to single floats and made a unit
+/// again.
+fn stored(q: DQuat) -> DQuat {
+    let mut q = q.normalize();
+    for _ in 0..16 {
+        let next = q.as_quat().as_dquat().normalize();
+        if next == q {
+            break;
+        }
+        q = next;
+    }
+    q
+}
+
 /// The dance of a rig that has no motion yet. All numbers are those a file would have.
 pub(super) fn motion(rig: &Rig) -> Motion {
     const STEP: f64 = 1.0 / 1024.0;
@@ -248,8 +262,8 @@ pub(super) fn motion(rig: &Rig) -> Motion {
             }
             let near = |other: DQuat| if other.dot(own) < 0.0 { -other } else { other };
             let slope = (near(after.turns[part]) - near(before.turns[part])) * (0.5 / STEP);
-            let single = |q: DQuat| q.as_quat().as_dquat();
-            values.extend([single(slope), single(own).normalize(), single(slope)]);
+            let slope = slope.as_quat().as_dquat();
+            values.extend([slope, stored(own), slope]);
         }
     }
     let curve = |values| Curve { times: times.clone(), values, interpolation: Interpolation::Cubic };

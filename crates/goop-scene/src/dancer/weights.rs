@@ -9,9 +9,9 @@ use crate::rig::Influences;
 use glam::DVec3;
 
 /// How much farther a part may be than the nearest to count (m).
-const REACH: f64 = 0.07;
+const REACH: f64 = 0.035;
 /// How often weights are averaged with their neighbours'.
-const ROUNDS: usize = 14;
+const ROUNDS: usize = 9;
 /// Most bones of a vertex, as files have them.
 const MOST: usize = 4;
 /// What weights are multiples of.
@@ -38,21 +38,24 @@ pub(super) fn weigh(
         let sum: f64 = own.iter().sum();
         own.iter_mut().for_each(|weight| *weight /= sum);
     }
+    // Near neighbours count more, so that fine and coarse regions smooth alike.
+    let shares: Vec<Vec<f64>> = (neighbours.iter().zip(positions))
+        .map(|(near, &own)| {
+            let all: Vec<f64> = near.iter().map(|&n| 1.0 / own.distance(positions[n as usize])).collect();
+            let sum: f64 = all.iter().sum();
+            all.iter().map(|share| 0.5 * share / sum).collect()
+        })
+        .collect();
+    let mut next = weights.clone();
     for _ in 0..ROUNDS {
-        let mut next = weights.clone();
-        for (vertex, near) in neighbours.iter().enumerate() {
-            // Near neighbours count more, so that fine and coarse regions smooth alike.
-            let scale: f64 = near.iter().map(|&n| 1.0 / positions[vertex].distance(positions[n as usize])).sum();
-            for part in 0..parts {
-                let around: f64 = near
-                    .iter()
-                    .map(|&n| weights[n as usize * parts + part] / positions[vertex].distance(positions[n as usize]))
-                    .sum();
-                let own = &mut next[vertex * parts + part];
-                *own = 0.5 * *own + 0.5 * around / scale;
+        for (vertex, (near, shares)) in neighbours.iter().zip(&shares).enumerate() {
+            let own = &mut next[vertex * parts..][..parts];
+            own.iter_mut().zip(&weights[vertex * parts..]).for_each(|(new, old)| *new = 0.5 * old);
+            for (&n, share) in near.iter().zip(shares) {
+                own.iter_mut().zip(&weights[n as usize * parts..]).for_each(|(new, old)| *new += share * old);
             }
         }
-        weights = next;
+        std::mem::swap(&mut weights, &mut next);
     }
     weights.chunks(parts).map(whole).collect()
 }
