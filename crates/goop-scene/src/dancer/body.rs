@@ -43,12 +43,12 @@ pub(super) const JOINTS: [(&str, Option<usize>, [f64; 3]); PARTS] = [
     ("RightUpperArm", Some(CHEST), [-0.15, 0.855, 0.0]),
     ("RightLowerArm", Some(UPPER_ARM[1]), [-0.31, 0.76, 0.0]),
     ("RightHand", Some(LOWER_ARM[1]), [-0.452, 0.676, 0.01]),
-    ("LeftUpperLeg", Some(HIPS), [0.1, 0.51, 0.0]),
-    ("LeftLowerLeg", Some(UPPER_LEG[0]), [0.115, 0.305, 0.012]),
-    ("LeftFoot", Some(LOWER_LEG[0]), [0.125, 0.1, 0.0]),
-    ("RightUpperLeg", Some(HIPS), [-0.1, 0.51, 0.0]),
-    ("RightLowerLeg", Some(UPPER_LEG[1]), [-0.115, 0.305, 0.012]),
-    ("RightFoot", Some(LOWER_LEG[1]), [-0.125, 0.1, 0.0]),
+    ("LeftUpperLeg", Some(HIPS), [0.11, 0.51, 0.0]),
+    ("LeftLowerLeg", Some(UPPER_LEG[0]), [0.126, 0.305, 0.012]),
+    ("LeftFoot", Some(LOWER_LEG[0]), [0.136, 0.1, 0.0]),
+    ("RightUpperLeg", Some(HIPS), [-0.11, 0.51, 0.0]),
+    ("RightLowerLeg", Some(UPPER_LEG[1]), [-0.126, 0.305, 0.012]),
+    ("RightFoot", Some(LOWER_LEG[1]), [-0.136, 0.1, 0.0]),
 ];
 
 /// Where a joint is (m).
@@ -110,8 +110,8 @@ impl Body {
             (LOWER_ARM, 0.03, cone(lower_arm, hand, [0.062, 0.05])),
             (HAND, 0.04, mitten),
             (HAND, 0.03, cone(thumb, thumb + at(-0.005, 0.02, 0.075), [0.034, 0.026])),
-            (UPPER_LEG, 0.06, cone(upper_leg, lower_leg, [0.108, 0.086])),
-            (LOWER_LEG, 0.04, cone(lower_leg, foot, [0.086, 0.074])),
+            (UPPER_LEG, 0.05, cone(upper_leg, lower_leg, [0.104, 0.084])),
+            (LOWER_LEG, 0.03, cone(lower_leg, foot, [0.084, 0.074])),
             (FOOT, 0.05, ellipsoid([foot.x + 0.008, 0.056, 0.045], [0.092, 0.078, 0.142])),
         ];
         for (part, width, shape) in left {

@@ -225,18 +225,16 @@ fn places(hips: DVec3, turns: &[DQuat; PARTS]) -> [(DVec3, DQuat); PARTS] {
     places
 }
 
-/// The nearest unit quaternion that survives being rounded to single floats and made a unit
-/// again.
+/// A unit quaternion near this one that survives being rounded to single floats and made
+/// a unit again: lengths that differ in the last digits round differently, and one will do.
 fn stored(q: DQuat) -> DQuat {
-    let mut q = q.normalize();
-    for _ in 0..16 {
-        let next = q.as_quat().as_dquat().normalize();
-        if next == q {
-            break;
-        }
-        q = next;
-    }
-    q
+    let q = q.normalize();
+    let lengths = (0..100).flat_map(|n| [1.0, -1.0].map(|sign| 1.0 + sign * 1e-9 * f64::from(n)));
+    let mut found = lengths.map(|length| {
+        let single = (q * length).as_quat();
+        (single, single.as_dquat().normalize())
+    });
+    found.find(|(single, unit)| unit.as_quat() == *single).map_or(q, |(_, unit)| unit)
 }
 
 /// The dance of a rig that has no motion yet. All numbers are those a file would have.
