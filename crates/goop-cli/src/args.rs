@@ -32,6 +32,8 @@ pub enum Command {
     },
     /// Write a small scene file to start from
     New(New),
+    /// Write the built-in character and its dance as files: dancer.glb, dance.bvh
+    Dancer(Dancer),
     /// Turn the results of a run into files for other programs
     Export(Export),
     /// Draw a run: a movie, PNG frames or stills
@@ -231,6 +233,14 @@ pub struct New {
     /// Start from this built-in scene instead of the smallest
     #[arg(long, value_name = "NAME")]
     pub from: Option<String>,
+}
+
+/// `goop dancer`
+#[derive(Debug, clap::Args)]
+pub struct Dancer {
+    /// The folder to write into; the files must not exist
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    pub output: PathBuf,
 }
 
 /// `goop export`

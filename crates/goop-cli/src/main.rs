@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod compare;
+mod dancer;
 mod export;
 mod jelly;
 mod library;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         Some(Command::Check(check)) => check::check(&check),
         Some(Command::Scenes { name }) => scenes::scenes(name.as_deref()),
         Some(Command::New(new)) => scenes::new(&new),
+        Some(Command::Dancer(args)) => dancer::dancer(&args),
         Some(Command::Export(export)) => export::export(&export),
         Some(Command::Render(render)) => render::render(&render),
         Some(Command::Schema) => scenes::schema(),

@@ -227,7 +227,7 @@ impl Rig {
 
     /// Ends the last bone of every limb where its skin ends: along the way to the middle of
     /// the vertices that go with it most, as far as the farthest of them.
-    fn find_ends(&mut self) {
+    pub(crate) fn find_ends(&mut self) {
         let mut skeleton = (*self.skeleton).clone();
         let own = self.own_vertices();
         for (joint, below) in self.skeleton.children().iter().enumerate() {
