@@ -171,7 +171,7 @@ fn sentences(model: &Model, index: usize, found: &Preflight) -> Vec<String> {
             out.push(sentence);
         }
     }
-    out.extend(preflight::limits(body));
+    out.extend(preflight::limits(body, model.flat.is_some()));
     out.push(format!("{} of memory", bytes(found.bytes)));
     out
 }

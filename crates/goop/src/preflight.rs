@@ -9,6 +9,7 @@
 //! Taylor            dt ≤ 2δ/ω²  and  dt ≤ 2/δ    for stiffness-proportional damping
 //! ```
 
+use crate::coordinates::framed::leads;
 use crate::coordinates::nodal::elasticity;
 use crate::coordinates::reduced::spectrum;
 use crate::elastic::{Elasticity, Weights};
@@ -262,7 +263,7 @@ pub fn sag(model: &Model, index: usize) -> Option<f64> {
 }
 
 /// What of the card the elasticity cannot honour.
-pub fn limits(body: &Body) -> Vec<String> {
+pub fn limits(body: &Body, planar: bool) -> Vec<String> {
     let mut out = body.elastic.as_deref().map_or(Vec::new(), |e: &dyn Elasticity| e.limits().to_vec());
     if body.axes.coordinates == Coordinates::Framed {
         let form = match body.elastic.as_deref().and_then(|e| e.spline()) {
@@ -270,10 +271,15 @@ pub fn limits(body: &Body) -> Vec<String> {
             None => "the stiffness of its springs at rest runs, constant in the axes of the frame",
         };
         out.insert(0, form.to_owned());
-        out.push(
-            "displacement is measured in one rigid frame: a part that turns against the rest feels as if it were stretched"
+        let led = BodyState::new(body).framed.is_some_and(|framed| leads(body, &framed.reference, planar));
+        out.push(match led {
+            true => "its frame follows its pins, and displacement is measured from where they hold it: a part that turns far \
+                     against them feels as if it were stretched"
                 .to_owned(),
-        );
+            false => "displacement is measured in one rigid frame that goes with the mean of the body: a part that turns \
+                      against the rest feels as if it were stretched"
+                .to_owned(),
+        });
     }
     out
 }
@@ -324,8 +330,9 @@ mod tests {
         let total = length * (nodes - 1) as f64 / (nodes as f64 - 1.5);
         let card = Material { young: 1e10, density: 1000.0, radius: 0.01, damping: 0.0, ..Material::default() };
         let body = Body::new("beam", Shape::line(total, nodes).unwrap(), card, Axes::HYBRID).pin(&[0, 1]);
-        let words = limits(&body);
+        let words = limits(&body, false);
         assert!(words[0].contains("card form"), "{words:?}");
+        assert!(words.iter().any(|w| w.contains("follows its pins")), "{words:?}");
         let model = Model { bodies: vec![body], ..Model::default() };
         let found = inspect(&model, 0);
         let theory = 1.875104f64.powi(2) * (1e10f64 * 1e-4 / 4.0 / 1000.0).sqrt() / std::f64::consts::TAU;

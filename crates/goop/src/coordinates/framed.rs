@@ -173,8 +173,8 @@ impl FramedState {
     pub fn follow_pins(&mut self, body: &Body, planar: bool, time: f64, x: &[DVec3], v: &[DVec3]) {
         if leads(body, &self.reference, planar) {
             let (center, rotation) = self.fit_pins(body, |pin, k| pin.target(k, time));
-            (self.led, self.spin) = (Some(DVec3::ZERO), DVec3::ZERO);
             self.take_frame(center, rotation, x);
+            self.take_pin_rates(body, x, v);
         } else if self.led.take().is_some() {
             self.refit(body, x, v);
         } else {
@@ -183,12 +183,40 @@ impl FramedState {
         self.take_velocities(body, v);
     }
 
+    /// Velocity and spin of the frame, as held nodes have them.
+    fn take_pin_rates(&mut self, body: &Body, x: &[DVec3], v: &[DVec3]) {
+        let hard = body.pins.iter().filter(|p| p.stiffness.is_none());
+        let held = hard.flat_map(|p| &p.nodes).map(|&i| (body.masses[i as usize], x[i as usize], v[i as usize]));
+        let (mut mass, mut middle, mut mean) = (0.0, DVec3::ZERO, DVec3::ZERO);
+        for (m, x, v) in held.clone() {
+            (mass, middle, mean) = (mass + m, middle + m * x, mean + m * v);
+        }
+        let (middle, mean) = (middle / mass, mean / mass);
+        let (mut arms, mut turned) = (DMat3::ZERO, DVec3::ZERO);
+        for (m, x, v) in held {
+            let arm = x - middle;
+            turned += m * arm.cross(v - mean);
+            arms += (DMat3::from_diagonal(DVec3::splat(arm.length_squared())) - outer(arm)) * m;
+        }
+        // Pins in a line say nothing about turns around it, and there is then nothing to divide either.
+        let trace = arms.x_axis.x + arms.y_axis.y + arms.z_axis.z;
+        let spin = (arms + DMat3::from_diagonal(DVec3::splat(1e-9 * trace))).inverse() * turned;
+        self.led = Some(mean - spin.cross(middle - self.center));
+        self.spin = self.rotation.inverse() * spin;
+    }
+
     /// Origin and rotation of the frame that fits the hard pins best.
     fn fit_pins(&self, body: &Body, at: impl Fn(&Pin, usize) -> DVec3) -> (DVec3, DQuat) {
         let n = body.len();
-        let hard = body.pins.iter().filter(|p| p.stiffness.is_none());
-        let held: Vec<(u32, DVec3)> =
-            hard.flat_map(|pin| pin.nodes.iter().enumerate().map(|(k, &i)| (i, at(pin, k))).collect::<Vec<_>>()).collect();
+        let (mut free, mut held) = (vec![true; n], Vec::<(u32, DVec3)>::new());
+        for pin in body.pins.iter().filter(|p| p.stiffness.is_none()) {
+            for (k, &i) in pin.nodes.iter().enumerate() {
+                // The first pin of a node holds it.
+                if std::mem::take(&mut free[i as usize]) {
+                    held.push((i, at(pin, k)));
+                }
+            }
+        }
         let masses: Vec<f64> = held.iter().map(|h| body.masses[h.0 as usize]).collect();
         let rest = |k: usize| get(&self.reference, n, held[k].0 as usize);
         let (center, rotation, middle) = fit(&masses, rest, |k| held[k].1, self.rotation);

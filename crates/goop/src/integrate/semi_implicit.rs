@@ -15,6 +15,8 @@
 //! instead of the mean of old and new, which makes stiff damped modes ring; drag of the
 //! medium acts on the whole velocity of a node, its increment implicitly.
 //!
+//! A body whose pins lead its frame goes another way, see `led`.
+//!
 //! The account books every force by its work over the mean generalised velocities, for which
 //! ΔT is exact; what potentials change otherwise is the scheme's, as is the exchange between the turning
 //! frame and the displacement that the explicit terms miss.
@@ -31,8 +33,8 @@ use crate::coordinates::nodal::{Clock, Outcome, Scratch};
 use crate::model::{Body, Model};
 use crate::state::BodyState;
 use books::Books;
-use holds::{Rounds, finish, gather_pins};
 use glam::{DMat3, DQuat, DVec3};
+use holds::{Rounds, finish, gather_pins};
 
 /// Rounds of impulses: the first closes the gaps but for the turning of the frame, each other squares
 /// what is left; contacts may be found in any.
@@ -321,4 +323,3 @@ fn move_frame(fixed: &Fixed, f1: &mut FramedState, sums: &Sums, holds: &[Hold]) 
     let kicked = f1.posed_inverse(f0.inertia) * (f0.rotation.inverse() * f1.angular_momentum - f0.internal);
     f0.rotation * (0.5 * (f0.spin + kicked))
 }
-

@@ -152,14 +152,7 @@ pub(super) fn advance(
 }
 
 /// Puts the frame where the pins have it at the end; whether it rests, and has rested.
-fn lead(
-    body: &Body,
-    clock: Clock,
-    scratch: &Scratch,
-    f0: &FramedState,
-    f1: &mut FramedState,
-    work: &mut Work,
-) -> bool {
+fn lead(body: &Body, clock: Clock, scratch: &Scratch, f0: &FramedState, f1: &mut FramedState, work: &mut Work) -> bool {
     let h = clock.dt;
     let at_rest = body.pins.iter().filter(|p| p.stiffness.is_none()).all(|pin| {
         let (from, to) = (pin.motion.at(clock.time), pin.motion.at(clock.time + h));
@@ -272,8 +265,8 @@ impl Led<'_> {
         if !prestress.is_empty() {
             prestress_mean = (0..n).map(|i| get(prestress, n, i).dot(mean(i))).sum();
         }
-        let over_mean =
-            0.5 * (start_e + e_rate + carried_e) + 0.5 * beta * (start_rate + rate_rate + carried_rate) - prestress_mean;
+        let over_mean = 0.5 * (start_e + e_rate + carried_e) + 0.5 * beta * (start_rate + rate_rate + carried_rate)
+            - prestress_mean;
         let by_frame = -h * (carried_e + beta * carried_rate - carried_prestress);
         let damping = h * beta * rate_rate;
         row.pin_work += by_frame;
