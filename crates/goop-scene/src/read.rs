@@ -246,6 +246,9 @@ fn mesh_files(top: &Table<'_>, scene: &Scene, folder: &Path) -> Inputs {
         let captured = captured.map(|file| (vec!["body", &*index_text, "motion", "file"], "motion.file".into(), file));
         let shape = (vec!["body", &*index_text, "shape", kind, "file"], format!("shape.{kind}.file"), file);
         for (keys, name, file) in std::iter::once(shape).chain(captured) {
+            if file == crate::character::BUILT_IN {
+                continue;
+            }
             let path = folder.join(file);
             if inputs.iter().any(|(known, _)| *known == path) {
                 continue;

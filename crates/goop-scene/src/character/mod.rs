@@ -14,7 +14,7 @@ mod source;
 
 pub use drive::{Played, drive, play};
 pub use frame::{Frame, frame};
-pub use source::{Source, open};
+pub use source::{BUILT_IN, Source, open};
 
 use crate::mesh::Skin;
 use crate::scene::{self, CharacterLattice, InsideTest, Shape, SkinWay};

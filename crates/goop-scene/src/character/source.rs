@@ -1,6 +1,7 @@
 //! The file of a character: its skin as drawn, and its rig if it has one.
 
 use super::Wrong;
+use crate::dancer;
 use crate::mesh::{Skin, read_mesh};
 use crate::rig::{Rig, RigOptions, read_rig};
 use crate::scene::SkeletonFrom;
@@ -21,11 +22,21 @@ pub struct Source {
     area: f64,
 }
 
+/// Stands for the character that the product brings along.
+pub const BUILT_IN: &str = "built-in:dancer";
+
 const FILE: &str = "shape.character.file";
 
 /// Reads a rig or a mesh and scales it to a height, then by a factor.
 pub fn open(path: &Path, skeleton: Option<SkeletonFrom>, height: Option<f64>, factor: f64) -> Result<Source, Wrong> {
     let wrong = |message: String| Wrong::new(FILE, message, "name a readable glTF, OBJ, PLY or STL file");
+    if path.file_name().is_some_and(|name| name == BUILT_IN) {
+        if height.is_some() || factor != 1.0 || skeleton.is_some_and(|s| s != SkeletonFrom::Rig) {
+            let message = "the built-in dancer has its own size and skeleton";
+            return Err(Wrong::new(FILE, message, "leave `height`, `scale` and `skeleton` out, or write it by `goop dancer` and use that file"));
+        }
+        return Ok(Source::of(dancer::skin(), Some(dancer::rig()), Vec::new()));
+    }
     let mesh = read_mesh(path, false).map_err(|error| wrong(error.to_string()))?;
     let mut skin = mesh.original;
     let mut notes = mesh.warnings;
@@ -45,10 +56,6 @@ pub fn open(path: &Path, skeleton: Option<SkeletonFrom>, height: Option<f64>, fa
         let message = "skeleton = \"rig\" is asked for, but only glTF files have rigs";
         return Err(Wrong::new("shape.character.skeleton", message, "use \"auto\" or \"none\", or a glTF file"));
     }
-    let bounds = |points: &[DVec3]| {
-        let start = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        points.iter().fold(start, |(low, high), p| (low.min(*p), high.max(*p)))
-    };
     let (low, high) = bounds(rig.as_ref().map_or(&skin.positions, |rig| &rig.positions));
     let size = (high - low).y;
     let times = factor * height.map_or(1.0, |height| if size > 0.0 { height / size } else { 1.0 });
@@ -70,17 +77,7 @@ pub fn open(path: &Path, skeleton: Option<SkeletonFrom>, height: Option<f64>, fa
     if let Some(vertex) = skin.positions.iter().position(|p| !p.is_finite()) {
         return Err(wrong(format!("vertex {vertex} is not a finite position")));
     }
-    let inside = Inside::new(&skin.positions, &skin.triangles);
-    let box_volume = (bounds(&skin.positions).1 - bounds(&skin.positions).0).element_product();
-    // An open skin encloses no volume that could be told.
-    let volume = inside.volume().abs();
-    let volume = if volume > 0.01 * box_volume && volume < box_volume { volume } else { 0.2 * box_volume };
-    let area = skin.triangles.iter().map(|t| {
-        let [a, b, c] = t.map(|i| skin.positions[i as usize]);
-        0.5 * (b - a).cross(c - a).length()
-    });
-    let area = area.sum();
-    Ok(Source { skin, rig, notes, volume, area })
+    Ok(Source::of(skin, rig, notes))
 }
 
 /// Whether there is more to it than nodes that show meshes.
@@ -89,11 +86,30 @@ fn is_rig(rig: &Rig) -> bool {
     segments.len() > 1 || (!rig.motions.is_empty() && !segments.is_empty())
 }
 
+fn bounds(points: &[DVec3]) -> (DVec3, DVec3) {
+    let start = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    points.iter().fold(start, |(low, high), p| (low.min(*p), high.max(*p)))
+}
+
 impl Source {
+    fn of(skin: Skin, rig: Option<Rig>, notes: Vec<String>) -> Source {
+        let inside = Inside::new(&skin.positions, &skin.triangles);
+        let (low, high) = bounds(&skin.positions);
+        let box_volume = (high - low).element_product();
+        // An open skin encloses no volume that could be told.
+        let volume = inside.volume().abs();
+        let volume = if volume > 0.01 * box_volume && volume < box_volume { volume } else { 0.2 * box_volume };
+        let area = skin.triangles.iter().map(|t| {
+            let [a, b, c] = t.map(|i| skin.positions[i as usize]);
+            0.5 * (b - a).cross(c - a).length()
+        });
+        let area = area.sum();
+        Source { skin, rig, notes, volume, area }
+    }
+
     /// Sides of the box around the skin (m).
     pub fn size(&self) -> DVec3 {
-        let start = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = self.skin.positions.iter().fold(start, |(low, high), p| (low.min(*p), high.max(*p)));
+        let (low, high) = bounds(&self.skin.positions);
         (high - low).max(DVec3::ZERO)
     }
 
