@@ -525,17 +525,19 @@ impl World {
     /// Other nodes are held: a frame follows them, the maps of a reduced body are fitted to
     /// those that are left.
     fn follow_pins(&mut self, body: usize) {
-        let (planar, time) = (self.model.flat.is_some(), self.time());
-        self.state.bodies[body].follow_pins(&self.model.bodies[body], planar, time);
         if self.model.bodies[body].axes.coordinates == Coordinates::Reduced {
             self.rebuild(body);
+        } else {
+            let (planar, time) = (self.model.flat.is_some(), self.time());
+            self.state.bodies[body].follow_pins(&self.model.bodies[body], planar, time);
         }
     }
 
     fn rebuild(&mut self, body: usize) {
         self.model.bodies[body].compile();
         self.state.bodies[body].adopt(&self.model.bodies[body]);
-        self.follow_pins(body);
+        let (planar, time) = (self.model.flat.is_some(), self.time());
+        self.state.bodies[body].follow_pins(&self.model.bodies[body], planar, time);
         self.before.bodies[body].memory = Arc::clone(&self.state.bodies[body].memory);
         self.scratch[body] = Scratch::new(&self.model.bodies[body]);
     }

@@ -144,7 +144,7 @@ fn solve_velocity(
         let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
         fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
         if let Some(parts) = &scratch.by_parts {
-            matrix.keep_within(parts.part_of());
+            matrix.keep_within(parts.part_of(), crate::solve::by_parts::FIRMER);
         }
         for pass in 0..CONTACT_PASSES {
             let mut memory = before.direct_left.max(state.direct_left);

@@ -173,11 +173,19 @@ impl BlockMatrix {
         }
     }
 
-    /// Sets blocks that join nodes of different parts to zero.
-    pub fn keep_within(&mut self, part_of: &[u32]) {
+    /// Sets blocks that join nodes of different parts to zero and puts a share of what
+    /// they held on both diagonals.
+    pub fn keep_within(&mut self, part_of: &[u32], share: f64) {
         for row in 0..self.nodes() {
             for p in self.row_range(row) {
-                if part_of[row] != part_of[self.columns[p] as usize] {
+                let column = self.columns[p] as usize;
+                if part_of[row] != part_of[column] {
+                    if row < column {
+                        let cut = block(&self.values, p);
+                        let held = (cut + cut.transpose()) * (-0.5 * share);
+                        add_block(&mut self.diagonal, row, &held);
+                        add_block(&mut self.diagonal, column, &held);
+                    }
                     self.values[9 * p..9 * p + 9].fill(0.0);
                 }
             }
