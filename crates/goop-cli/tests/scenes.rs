@@ -198,8 +198,19 @@ fn turnover(run: &Path) -> f64 {
     let frame = last.first().copied().unwrap_or_default();
     let whole = table.lines().map(|l| l.split(',').collect::<Vec<_>>()).filter(|r| r.first() == Some(&frame));
     let row = whole.into_iter().find(|r| r.get(2) == Some(&"all")).unwrap_or(last);
-    let named =
-        ["exchanged", "damping", "drag", "friction", "impact", "flow", "fracture", "scheme", "pin_work", "load_work"];
+    let named = [
+        "exchanged",
+        "damping",
+        "drag",
+        "friction",
+        "impact",
+        "flow",
+        "fracture",
+        "scheme",
+        "pin_work",
+        "load_work",
+        "drive_work",
+    ];
     let column = |name: &&str| header.iter().position(|h| h == name).and_then(|k| row.get(k)?.parse::<f64>().ok());
     named.iter().filter_map(column).map(f64::abs).sum()
 }
