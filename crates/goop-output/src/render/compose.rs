@@ -243,7 +243,7 @@ impl Composer<'_> {
         } else {
             (Material::PLASTER, color::linear_bytes([0xC9, 0xC5, 0xBE]))
         };
-        let material = mesh.material(material);
+        let (material, color) = (mesh.material(material), look.color.map_or(color, color::linear));
         skin.draw(mesh, &x, |_, _| color, material);
     }
 
