@@ -37,6 +37,7 @@ pub const SCENES: &[Entry] = scenes! {
     "clay-hoop" => "scenes/clay-hoop.toml",
     "balloon" => "scenes/balloon.toml",
     "bouncing-ball" => "scenes/bouncing-ball.toml",
+    "kitchen" => "scenes/kitchen.toml",
     "springy-beam" => "scenes/springy-beam.toml",
     "twisted-bar" => "scenes/twisted-bar.toml",
     "ball-and-curtain" => "scenes/ball-and-curtain.toml",

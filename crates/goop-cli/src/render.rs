@@ -218,6 +218,11 @@ impl Drawn {
     }
 }
 
+/// A colour of the scene as the renderer takes it.
+fn single(color: [f64; 3]) -> [f32; 3] {
+    color.map(|part| part as f32)
+}
+
 impl Stored {
     fn open(folder: &Path) -> Result<Self> {
         let cache = CacheReader::open(folder)?;
@@ -242,13 +247,15 @@ impl Stored {
     }
 
     fn look(&self, wish: &Wish, motion: &Motion) -> SceneLook {
-        let obstacles = self
-            .scene
-            .obstacle
-            .iter()
-            .map(|entry| ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow));
+        let obstacles = self.scene.obstacle.iter().map(|entry| ObstacleLook {
+            color: entry.color.map(single),
+            ..ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow)
+        });
+        let color = |name: &str| self.scene.body.iter().find(|body| body.name == name).and_then(|body| body.color);
         SceneLook {
-            bodies: self.bodies.iter().map(|body| body.look.clone()).collect(),
+            bodies: (self.bodies.iter())
+                .map(|body| BodyLook { color: color(&body.look.name).map(single), ..body.look.clone() })
+                .collect(),
             obstacles: obstacles.collect(),
             camera: self.camera(wish, motion),
             framing: Framing {

@@ -83,6 +83,10 @@ const EXPECTED: &[Expectation] = &[
     ("balloon", "middle", Max, Y, 0.1, 0.115, "v²/2g = 0.115, less a little drag"),
     ("balloon", "middle", Max, X, 0.35, 0.4, "turns back at the wall: 0.5 less a flattened radius"),
     ("balloon", "middle", Min, Y, -0.41, -0.35, "and at the bottom"),
+    ("kitchen", "gourd", Max, Y, 0.295, 0.33, "0.161 at rest, a hop of 0.14, and a little from being let go"),
+    ("kitchen", "gourd", Min, Y, 0.12, 0.15, "its head pressed down with eleven times its weight"),
+    ("kitchen", "potato", Min, X, 0.45, 0.49, "rolls against the board: 0.42 and half its width at that height, 0.06"),
+    ("kitchen", "potato", End, X, 0.66, 0.70, "comes back to where it is sent, 0.68"),
     ("ball-and-curtain", "hem", Min, Z, -0.6, -0.4, "the ball goes 0.5 beyond the curtain"),
     ("ball-and-curtain", "hem", End, Y, 0.495, 0.52, "hangs again by its metre"),
     ("over-torus", "middle", End, Y, 0.4, 0.435, "spans the hole just under 0.435, the top of the ring and the range"),
@@ -277,8 +281,19 @@ fn turnover(run: &Path) -> f64 {
     let frame = last.first().copied().unwrap_or_default();
     let whole = table.lines().map(|l| l.split(',').collect::<Vec<_>>()).filter(|r| r.first() == Some(&frame));
     let row = whole.into_iter().find(|r| r.get(2) == Some(&"all")).unwrap_or(last);
-    let named =
-        ["exchanged", "damping", "drag", "friction", "impact", "flow", "fracture", "scheme", "pin_work", "load_work"];
+    let named = [
+        "exchanged",
+        "damping",
+        "drag",
+        "friction",
+        "impact",
+        "flow",
+        "fracture",
+        "scheme",
+        "pin_work",
+        "load_work",
+        "drive_work",
+    ];
     let column = |name: &&str| header.iter().position(|h| h == name).and_then(|k| row.get(k)?.parse::<f64>().ok());
     named.iter().filter_map(column).map(f64::abs).sum()
 }

@@ -18,8 +18,12 @@ use std::path::Path;
 pub const MOST: usize = 128;
 const FILE: &str = "forces.csv";
 const COLUMNS: [&str; 8] = ["frame", "time", "body", "node", "kind", "fx", "fy", "fz"];
-const KINDS: [(&str, ForceKind); 3] =
-    [("load", ForceKind::Load), ("spring", ForceKind::Spring), ("contact", ForceKind::Contact)];
+const KINDS: [(&str, ForceKind); 4] = [
+    ("load", ForceKind::Load),
+    ("drive", ForceKind::Drive),
+    ("spring", ForceKind::Spring),
+    ("contact", ForceKind::Contact),
+];
 
 /// Writes `forces.csv`.
 pub struct Forces {

@@ -15,7 +15,7 @@ use goop::ledger::Row;
 use std::path::Path;
 
 /// Columns of `stats.csv`.
-pub const STATS_COLUMNS: [&str; 30] = [
+pub const STATS_COLUMNS: [&str; 31] = [
     "frame",
     "time",
     "body",
@@ -32,6 +32,7 @@ pub const STATS_COLUMNS: [&str; 30] = [
     "scheme",
     "pin_work",
     "load_work",
+    "drive_work",
     "stored",
     "residue",
     "exchanged",
@@ -102,6 +103,7 @@ fn stats_row(frame: &Frame, body: &str, row: &Row) -> String {
         row.scheme,
         row.pin_work,
         row.load_work,
+        row.drive_work,
         row.stored(),
         row.residue(),
         row.exchanged,

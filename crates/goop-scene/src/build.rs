@@ -4,6 +4,7 @@
 //! finds no node, a pressure in an open shell) is found here, all of it at once.
 
 use crate::character;
+use crate::choreography;
 use crate::mesh::{self, Skin};
 use crate::saved::SavedShape;
 use crate::scene::{self, Scene};
@@ -12,6 +13,7 @@ use glam::{DQuat, DVec3, EulerRot};
 use goop::animate::{Course, Key, Motion, Push};
 use goop::character::Parts;
 use goop::contact::{Obstacle, ObstacleShape, Published};
+use goop::drive::{Drive, DriveKind, Servo};
 use goop::material::{Material, MaterialField, Raw, Weights};
 use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
 use goop::shape::Shape;
@@ -136,6 +138,31 @@ impl Scene {
             for (k, event) in self.event.iter().enumerate() {
                 if let Some(edit) = builder.edit(k, &event.edit, self, &model) {
                     model.events.push((event.time, edit));
+                }
+            }
+            for (k, one) in self.choreography.iter().enumerate() {
+                if let Some(body) = self.body.iter().position(|b| b.name == one.body) {
+                    let gravity = model.gravity;
+                    match choreography::drives(one, &model.bodies[body], gravity) {
+                        Ok((drives, kicks)) => {
+                            model.bodies[body].drives.extend(drives);
+                            let blow = |kick: choreography::Kick| {
+                                let [linear, angular] = [kick.momentum, DVec3::ZERO];
+                                (kick.time, Edit::Kick { body, linear, angular, body_axes: false })
+                            };
+                            model.events.extend(kicks.into_iter().map(blow));
+                        }
+                        Err((message, hint)) => builder.fault(&format!("choreography[{k}]"), message, hint),
+                    }
+                }
+            }
+            for (body, entry) in self.body.iter().enumerate() {
+                for drive in &entry.drive {
+                    if let Some(blow) = &drive.impulse {
+                        let [linear, angular] = [blow.newton_seconds, blow.newton_meter_seconds].map(vector);
+                        let body_axes = blow.axes == scene::DriveAxes::Body;
+                        model.events.push((drive.from, Edit::Kick { body, linear, angular, body_axes }));
+                    }
                 }
             }
             model.events.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -271,6 +298,7 @@ impl Builder {
                 }
             }
         }
+        let drives = self.drives(&path, entry, &located);
         let positions = located.positions().to_vec();
         let mut pins = bone_pins;
         for (k, pin) in entry.pin.iter().enumerate() {
@@ -290,6 +318,7 @@ impl Builder {
         body.sampled = sampled.map(Arc::new);
         body.pins = pins;
         body.loads = loads;
+        body.drives = drives;
         for term in &entry.without {
             match term {
                 scene::Term::Centrifugal => body.terms.centrifugal = false,
@@ -332,6 +361,45 @@ impl Builder {
         Some((body, skin))
     }
 
+    /// Forces by which a body moves itself; blows are events.
+    fn drives(&mut self, path: &str, entry: &scene::Body, body: &Located) -> Vec<Drive> {
+        let mut drives = Vec::new();
+        for (k, drive) in entry.drive.iter().enumerate() {
+            let in_body = |axes: scene::DriveAxes| axes == scene::DriveAxes::Body;
+            let kind = if let Some(thruster) = &drive.thruster {
+                let place = format!("{path}.drive[{k}].thruster.at");
+                DriveKind::Thruster {
+                    nodes: thruster.at.as_ref().map_or(Vec::new(), |at| self.select(place, at, body)),
+                    newtons: vector(thruster.newtons),
+                    body_axes: in_body(thruster.axes),
+                    course: Course::new(thruster.course.clone()),
+                }
+            } else if let Some(gyro) = &drive.gyro {
+                DriveKind::Gyro {
+                    newton_meters: vector(gyro.newton_meters),
+                    body_axes: in_body(gyro.axes),
+                    course: Course::new(gyro.course.clone()),
+                }
+            } else if let Some(servo) = &drive.servo {
+                let held = servo.holds != scene::ServoHolds::Attitude;
+                DriveKind::Servo(Servo {
+                    path: goop::drive::Path::new(servo.path.iter().map(key).collect()),
+                    holds: ['x', 'y', 'z'].map(|axis| held && servo.along.contains(axis)),
+                    attitude: servo.holds != scene::ServoHolds::Position,
+                    response: servo.response,
+                    damping: servo.damping,
+                    carries_weight: servo.carries_weight,
+                    most_force: servo.most_newtons.unwrap_or(f64::INFINITY),
+                    most_torque: servo.most_newton_meters.unwrap_or(f64::INFINITY),
+                })
+            } else {
+                continue;
+            };
+            drives.push(Drive { from: drive.from, until: drive.until.unwrap_or(f64::INFINITY), kind });
+        }
+        drives
+    }
+
     /// A shape, and for a mesh what is drawn of it.
     fn shape(&mut self, path: &str, shape: &scene::Shape, folder: &Path) -> Option<(Shape, Option<Skin>)> {
         use scene::Shape as S;
@@ -352,6 +420,9 @@ impl Builder {
             S::Cylinder { radius, height, nodes } => Shape::cylinder(*radius, *height, n2(nodes)),
             S::Sphere { radius, nodes } => Shape::sphere(*radius, n2(nodes)),
             S::Torus { radius, tube, nodes } => Shape::torus(*radius, *tube, n2(nodes)),
+            S::Revolve { profile, lobes, depth, bend, nodes } => {
+                Shape::revolve(profile, *lobes, *depth, bend.to_radians(), n2(nodes))
+            }
             S::Bezier { net, nodes } => {
                 let net: Vec<Vec<DVec3>> = net.iter().map(|row| row.iter().map(|p| vector(*p)).collect()).collect();
                 Shape::bezier(&net, n2(nodes))

@@ -7,6 +7,7 @@
 pub mod axes;
 pub mod build;
 pub mod character;
+mod choreography;
 pub mod dancer;
 pub mod mesh;
 pub mod presets;

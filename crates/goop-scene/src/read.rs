@@ -2,6 +2,7 @@
 
 mod body;
 mod character;
+mod drive;
 mod event;
 pub mod keys;
 pub mod limits;
@@ -158,12 +159,14 @@ fn scene(top: &Table<'_>) -> Scene {
     let tables = top.tables("probe", keys::PROBE);
     let probe = tables.iter().filter_map(|table| event::probe(table, &mut names, &cast)).collect();
     let event = top.tables("event", keys::EVENT).iter().filter_map(|table| event::event(table, &cast)).collect();
+    let tables = top.tables("choreography", keys::CHOREOGRAPHY);
+    let choreography = tables.iter().filter_map(|table| drive::choreography(table, &cast)).collect();
     let camera = top.take_table("camera", keys::CAMERA).map(|table| camera(&table));
     if top.get("body").is_none() {
         top.reader.warn(top.span, "body", "the scene has no bodies", "begin one with a line [[body]]");
     }
     let body = bodies.into_iter().map(|read| read.body).collect();
-    Scene { format, title, world, clip, step, body, obstacle, probe, event, camera }
+    Scene { format, title, world, clip, step, body, obstacle, probe, event, choreography, camera }
 }
 
 fn world(table: &Table<'_>) -> World {

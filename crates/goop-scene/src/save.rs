@@ -40,6 +40,7 @@ impl Scene {
             let (name, table) = edit(&event.edit);
             out.line(name, &table);
         }
+        self.choreography.iter().for_each(|one| choreography(&mut out, one));
         if let Some(camera) = &self.camera {
             out.header("[camera]");
             out.line("position", &camera.position);
@@ -70,6 +71,7 @@ fn body(out: &mut Text, body: &Body) {
     out.line("stretch", &body.stretch);
     out.line("velocity", &body.velocity);
     out.line("spin", &body.spin);
+    out.maybe("color", &body.color);
     shape(out, &body.shape);
     material(out, &body.material);
     out.header("[body.solver]");
@@ -99,6 +101,7 @@ fn body(out: &mut Text, body: &Body) {
         }
     }
     bones(out, body);
+    body.drive.iter().for_each(|one| drive(out, one));
     for load in &body.load {
         out.header("[[body.load]]");
         match load {
@@ -111,6 +114,57 @@ fn body(out: &mut Text, body: &Body) {
                 out.line("pressure", &table);
             }
         }
+    }
+}
+
+/// A drive and its path.
+fn drive(out: &mut Text, drive: &BodyDrive) {
+    out.header("[[body.drive]]");
+    out.line("from", &drive.from);
+    out.maybe("until", &drive.until);
+    if let Some(Thruster { at, newtons, axes, course }) = &drive.thruster {
+        let table = Inline::new().maybe("at", at).with("newtons", newtons);
+        out.line("thruster", &table.with("axes", &axes.word()).with("course", course));
+    }
+    if let Some(Gyro { newton_meters, axes, course }) = &drive.gyro {
+        let table = Inline::new().with("newton-meters", newton_meters);
+        out.line("gyro", &table.with("axes", &axes.word()).with("course", course));
+    }
+    if let Some(Impulse { newton_seconds, newton_meter_seconds, axes }) = &drive.impulse {
+        let table = Inline::new().with("newton-seconds", newton_seconds);
+        out.line("impulse", &table.with("newton-meter-seconds", newton_meter_seconds).with("axes", &axes.word()));
+    }
+    if let Some(servo) = &drive.servo {
+        out.header("[body.drive.servo]");
+        out.line("holds", &servo.holds.word());
+        out.line("along", &servo.along);
+        out.line("response", &servo.response);
+        out.line("damping", &servo.damping);
+        out.line("carries-weight", &servo.carries_weight);
+        out.maybe("most-newtons", &servo.most_newtons);
+        out.maybe("most-newton-meters", &servo.most_newton_meters);
+        keyframes(out, "[[body.drive.servo.path]]", &servo.path);
+    }
+}
+
+fn choreography(out: &mut Text, one: &Choreography) {
+    out.header("[[choreography]]");
+    out.line("body", &one.body);
+    out.line("response", &one.response);
+    out.line("strength", &one.strength);
+    if one.r#move.is_empty() {
+        out.line("move", &Vec::<Vector>::new());
+    }
+    for step in &one.r#move {
+        out.header("[[choreography.move]]");
+        out.line("time", &step.time);
+        out.line("seconds", &step.seconds);
+        out.maybe("to", &step.to);
+        out.maybe("turn", &step.turn);
+        out.maybe("hop", &step.hop);
+        out.line("squash", &step.squash);
+        out.maybe("bow", &step.bow);
+        out.line("roll", &step.roll);
     }
 }
 
@@ -190,6 +244,10 @@ fn shape(out: &mut Text, shape: &Shape) {
         Shape::Torus { radius, tube, nodes } => {
             open("torus", &[("radius", radius), ("tube", tube), ("nodes", nodes)]);
         }
+        Shape::Revolve { profile, lobes, depth, bend, nodes } => open(
+            "revolve",
+            &[("profile", profile), ("lobes", lobes), ("depth", depth), ("bend", bend), ("nodes", nodes)],
+        ),
         Shape::Bezier { net, nodes } => open("bezier", &[("net", net), ("nodes", nodes)]),
         Shape::Box { size, nodes } => open("box", &[("size", size), ("nodes", nodes)]),
         Shape::Ball { radius, nodes } => open("ball", &[("radius", radius), ("nodes", nodes)]),
@@ -271,6 +329,7 @@ fn obstacle(out: &mut Text, obstacle: &Obstacle) {
         ObstacleShape::Box { size, round } => ("box", Inline::new().with("size", size).with("round", round)),
     };
     out.line(&format!("shape.{kind}"), &table);
+    out.maybe("color", &obstacle.color);
     out.line("position", &obstacle.position);
     out.line("rotation", &obstacle.rotation);
     out.line("hollow", &obstacle.hollow);

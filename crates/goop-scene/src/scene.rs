@@ -37,6 +37,9 @@ pub struct Scene {
     /// Timed edits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub event: Vec<Event>,
+    /// Moves of bodies over a floor.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choreography: Vec<Choreography>,
     /// Where the picture is taken from; framed automatically when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
@@ -217,6 +220,9 @@ pub struct Body {
     pub velocity: Vector,
     /// Initial angular velocity about the centre of mass (rad/s).
     pub spin: Vector,
+    /// Colour in pictures: red, green, blue, 0 to 1; absent: the next of the palette.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<Vector>,
     /// Rest shape.
     pub shape: Shape,
     /// What it is made of.
@@ -232,6 +238,9 @@ pub struct Body {
     /// Forces and pressures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub load: Vec<Load>,
+    /// Forces by which it moves itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drive: Vec<BodyDrive>,
     /// Rigid parts of a character; absent: those of its rig.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bone: Vec<Bone>,
@@ -404,6 +413,9 @@ pub enum Shape {
     Sphere { radius: f64, nodes: [u32; 2] },
     /// About y; u around the axis, v around the tube.
     Torus { radius: f64, tube: f64, nodes: [u32; 2] },
+    /// About y: a smooth profile [distance from y, height] from a pole below to a pole above, lobed, its axis bent towards x
+    /// by this angle (degrees); u around, v upwards.
+    Revolve { profile: Vec<[f64; 2]>, lobes: u32, depth: f64, bend: f64, nodes: [u32; 2] },
     /// Tensor Bézier patch: rows of control points.
     Bezier { net: Vec<Vec<Vector>>, nodes: [u32; 2] },
     /// Solid block, centred.
@@ -726,12 +738,163 @@ pub enum Load {
     },
 }
 
+/// `[[body.drive]]`: one of thruster, gyro, servo and impulse.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct BodyDrive {
+    /// From when it acts (s). Default 0.
+    pub from: f64,
+    /// Until when (s); absent: to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+    /// A force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thruster: Option<Thruster>,
+    /// A torque.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gyro: Option<Gyro>,
+    /// Force and torque that follow a path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub servo: Option<Servo>,
+    /// A blow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impulse: Option<Impulse>,
+}
+
+/// Whose axes a drive is given in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DriveAxes {
+    /// Those of the rest shape: it turns with the body.
+    Body,
+    /// Those of the world.
+    World,
+}
+
+/// `[body.drive.thruster]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Thruster {
+    /// Nodes that share it by mass; absent: at the centre of mass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Selection>,
+    /// The force (N).
+    pub newtons: Vector,
+    /// Whose axes. Default body.
+    pub axes: DriveAxes,
+    /// Factor over time: [[time, factor], …], linear between, held outside. Empty: always 1.
+    pub course: Vec<[f64; 2]>,
+}
+
+/// `[body.drive.gyro]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Gyro {
+    /// The torque (N m).
+    pub newton_meters: Vector,
+    /// Whose axes. Default body.
+    pub axes: DriveAxes,
+    /// Factor over time, as of a thruster.
+    pub course: Vec<[f64; 2]>,
+}
+
+/// What a servo holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServoHolds {
+    /// Place and attitude.
+    Both,
+    /// The place alone.
+    Position,
+    /// The attitude alone.
+    Attitude,
+}
+
+/// `[body.drive.servo]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Servo {
+    /// Where the body should be and how turned, as `position` and `rotation` of the body say it, passed smoothly.
+    pub path: Vec<Key>,
+    /// What it holds. Default both.
+    pub holds: ServoHolds,
+    /// Directions of the world in which the place is held: some of "x", "y", "z" in a row. Default "xyz".
+    pub along: String,
+    /// Time after which 5 % of an error are left (s). Default 0.3.
+    pub response: f64,
+    /// Damping ratio; 1 does not overshoot. Default 1.
+    pub damping: f64,
+    /// Whether it carries the weight in the directions it holds. Default true.
+    pub carries_weight: bool,
+    /// Most force (N); absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_newtons: Option<f64>,
+    /// Most torque (N m); absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_newton_meters: Option<f64>,
+}
+
+/// `[body.drive.impulse]`: at `from`, at once.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Impulse {
+    /// Momentum at the centre of mass (N s). Default none.
+    pub newton_seconds: Vector,
+    /// Angular momentum about the centre of mass (N m s). Default none.
+    pub newton_meter_seconds: Vector,
+    /// Whose axes. Default body.
+    pub axes: DriveAxes,
+}
+
+/// `[[choreography]]`: moves of a body that stands on a floor; between them it stays where it is, upright as at the start.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Choreography {
+    /// Which body.
+    pub body: String,
+    /// Response time of its servo (s). Default 0.25.
+    pub response: f64,
+    /// Most force of its servo, over the weight. Default 2.
+    pub strength: f64,
+    /// The moves, in the order of time.
+    pub r#move: Vec<Move>,
+}
+
+/// `[[choreography.move]]`
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Move {
+    /// When it begins (s).
+    pub time: f64,
+    /// How long it takes (s). Default 1. A hop takes as long as its height says; what is kept for it is 0.3 by default.
+    pub seconds: f64,
+    /// Where to: x and z (m).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<[f64; 2]>,
+    /// Heading, from that at the start about y (degrees).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<f64>,
+    /// Hops this high (m).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hop: Option<f64>,
+    /// Before a hop its upper part is pressed down with this many times its weight. Default 0.
+    pub squash: f64,
+    /// Bows towards its front, +z at the start, by this angle, stays and comes up (degrees).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bow: Option<f64>,
+    /// Rolls: its attitude is let go until the next move that does not roll. Default false.
+    pub roll: bool,
+}
+
 /// `[[obstacle]]`
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Obstacle {
     /// Unique name.
     pub name: String,
+    /// Colour in pictures: red, green, blue, 0 to 1; absent: grey.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<Vector>,
     /// Geometry: `[obstacle.shape.<kind>]`.
     pub shape: ObstacleShape,
     /// Where its centre is (m).

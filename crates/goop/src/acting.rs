@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! load      as the scene gives it at that time, shared over the nodes
+//! drive     as a full step from then would have it
 //! spring    k (target - x) of soft pins and grabs
 //! contact   push + friction + damper of an obstacle at the end of the last step
 //! ```
@@ -11,6 +12,7 @@
 use crate::animate::Pose;
 use crate::contact;
 use crate::coordinates::nodal;
+use crate::drive;
 use crate::frame::{ForceKind, Frame, NodeForce};
 use crate::model::{Coordinates, Model};
 use crate::state::BodyState;
@@ -33,6 +35,11 @@ pub fn on(model: &Model, b: usize, time: f64, state: &BodyState, frame: &mut Fra
         let mut loads = vec![DVec3::ZERO; x.len()];
         nodal::add_loads(body, time, x, &mut loads);
         loads.iter().enumerate().for_each(|(node, &force)| add(node, ForceKind::Load, force));
+    }
+    if body.drives.iter().any(|drive| drive.acts(time, model.step.dt)) {
+        let mut forces = vec![DVec3::ZERO; x.len()];
+        drive::add(body, model.gravity, time, model.step.dt, x, &state.velocities, &mut forces);
+        forces.iter().enumerate().for_each(|(node, &force)| add(node, ForceKind::Drive, force));
     }
     nodal::soft_pins(body, time, x, |node, force, _, _, _| add(node, ForceKind::Spring, force));
     if rigid {

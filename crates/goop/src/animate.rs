@@ -177,6 +177,22 @@ impl Course {
         let ([t0, f0], [t1, f1]) = (self.points[after - 1], self.points[after]);
         f0 + (f1 - f0) * (time - t0) / (t1 - t0)
     }
+
+    /// The mean factor over a time, exactly.
+    pub fn mean(&self, from: f64, to: f64) -> f64 {
+        let (mut at, mut sum) = (from, 0.0);
+        if to <= from {
+            return self.at(from);
+        }
+        for point in &self.points[self.points.partition_point(|p| p[0] <= from)..] {
+            let end = point[0].min(to);
+            if end > at {
+                sum += (end - at) * self.at(0.5 * (at + end));
+                at = end;
+            }
+        }
+        (sum + (to - at) * self.at(0.5 * (at + to))) / (to - from)
+    }
 }
 
 #[cfg(test)]
@@ -224,5 +240,10 @@ mod tests {
         let course = Course::new(vec![[0.0, 2.0], [1.0, 4.0], [1.0, 0.0]]);
         assert_eq!([course.at(-1.0), course.at(0.5), course.at(1.0), course.at(5.0)], [2.0, 3.0, 0.0, 0.0]);
         assert_eq!(Course::default().at(3.0), 1.0);
+        let (exact, steps) = (course.mean(-0.5, 2.0) * 2.5, 250_000);
+        assert_eq!(exact, 0.5 * 2.0 + 3.0);
+        let sum: f64 = (0..steps).map(|k| course.at(-0.5 + 2.5 * (k as f64 + 0.5) / steps as f64)).sum();
+        assert!((sum * 2.5 / steps as f64 - exact).abs() < 1e-5);
+        assert_eq!([course.mean(1.0, 2.0), course.mean(0.5, 0.5), Course::default().mean(0.0, 1.0)], [0.0, 3.0, 1.0]);
     }
 }

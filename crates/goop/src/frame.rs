@@ -34,6 +34,8 @@ pub struct BodyFrame {
 pub enum ForceKind {
     /// A load of the scene: a force or a pressure.
     Load,
+    /// A drive of the body: thruster, gyro or servo.
+    Drive,
     /// The spring of a soft pin or of a grab.
     Spring,
     /// An obstacle: push, friction and its damper together.

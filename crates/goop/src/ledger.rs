@@ -3,7 +3,7 @@
 //! ```text
 //! kinetic + elastic + gravitational + contact                     stored      [J]
 //!   = what it was at t = 0
-//!   + work of pins, loads, wind and moving obstacles               came in
+//!   + work of pins, loads, drives, wind and moving obstacles       came in
 //!   - damping - friction - impact - drag - flow - fracture - scheme  went out
 //!   + residue                                                      what does not close
 //! ```
@@ -45,6 +45,8 @@ pub struct Row {
     pub pin_work: f64,
     /// Work of loads, wind, grabs, edits and moving obstacles (J).
     pub load_work: f64,
+    /// Work of drives (J).
+    pub drive_work: f64,
     /// Stored energy at t = 0 (J).
     pub initial: f64,
     /// Sum over steps of |change of kinetic energy| (J): what has been exchanged.
@@ -71,9 +73,14 @@ impl Row {
         self.kinetic + self.elastic + self.gravitational + self.contact
     }
 
+    /// Work of everything outside so far (J).
+    pub fn came_in(&self) -> f64 {
+        self.pin_work + self.load_work + self.drive_work
+    }
+
     /// What does not close (J): stored now, less what every named term explains.
     pub fn residue(&self) -> f64 {
-        self.stored() - self.initial - self.pin_work - self.load_work
+        self.stored() - self.initial - self.came_in()
             + self.damping
             + self.drag
             + self.friction
@@ -99,6 +106,7 @@ impl Row {
         self.scheme += other.scheme;
         self.pin_work += other.pin_work;
         self.load_work += other.load_work;
+        self.drive_work += other.drive_work;
         self.initial += other.initial;
         self.exchanged += other.exchanged;
         self.momentum += other.momentum;

@@ -13,6 +13,7 @@ pub mod character;
 pub mod checkpoint;
 pub mod contact;
 pub mod coordinates;
+pub mod drive;
 pub mod elastic;
 pub mod frame;
 pub mod integrate;

@@ -5,6 +5,7 @@
 use crate::animate::{Course, Motion, Pose};
 use crate::character::{Parts, Posed, Sampled};
 use crate::contact::Obstacle;
+use crate::drive::Drive;
 use crate::elastic::{Elasticity, Finite, Metric, Spline, lattice};
 use crate::material::MaterialField;
 use crate::shape::{Dimension, Shape, Unwelded};
@@ -292,6 +293,8 @@ pub struct Body {
     pub pins: Vec<Pin>,
     /// Forces.
     pub loads: Vec<Load>,
+    /// Forces by which it moves itself.
+    pub drives: Vec<Drive>,
     /// Node masses (kg).
     pub masses: Vec<f64>,
     /// Drag of every node (N s/m).
@@ -321,6 +324,7 @@ impl Body {
             start: Start::default(),
             pins: Vec::new(),
             loads: Vec::new(),
+            drives: Vec::new(),
             masses: Vec::new(),
             drag: Vec::new(),
             sampled: None,
@@ -481,6 +485,8 @@ pub enum Edit {
     RemoveObstacle { obstacle: usize },
     /// Add momentum (N s), shared by mass.
     Impulse { body: usize, nodes: Vec<u32>, newton_seconds: DVec3 },
+    /// A blow: momentum (N s) at the centre of mass and angular momentum about it (N m s).
+    Kick { body: usize, linear: DVec3, angular: DVec3, body_axes: bool },
     /// Set every velocity of a body to zero.
     Stop { body: usize },
 }

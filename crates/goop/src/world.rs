@@ -304,6 +304,7 @@ impl World {
         for b in 0..self.model.bodies.len() {
             let body = &self.model.bodies[b];
             let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
+            self.scratch[b].find_drives(&self.model, body, clock, before);
             let outcome = match body.axes.coordinates {
                 Coordinates::Nodal | Coordinates::Reduced => {
                     nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b])
@@ -312,7 +313,10 @@ impl World {
                     self.scratch[b].framed(body, &before.memory);
                     semi_implicit::step(&self.model, body, clock, before, state, &mut self.scratch[b])
                 }
-                Coordinates::Rigid => rigid::step(&self.model, body, clock, before, state, &mut self.scratch[b].points),
+                Coordinates::Rigid => {
+                    let Scratch { points, drives, .. } = &mut self.scratch[b];
+                    rigid::step(&self.model, body, clock, before, state, points, drives)
+                }
             };
             state.created = (MEMORY * before.created + outcome.created).max(0.0);
             if let Some(solve) = outcome.solve {
@@ -497,6 +501,18 @@ impl World {
                 }
                 take_velocities(model, state);
             }
+            Edit::Kick { body, linear, angular, body_axes } => {
+                let model = &self.model.bodies[*body];
+                let state = &mut self.state.bodies[*body];
+                let BodyState { positions, velocities, rigid, .. } = state;
+                let [push, twist] = crate::drive::kick(model, [*linear, *angular], *body_axes, positions, velocities);
+                if let Some(rigid) = rigid {
+                    rigid.momentum += push;
+                    rigid.angular_momentum += twist;
+                    rigid.place(model, positions, velocities);
+                }
+                take_velocities(model, state);
+            }
             Edit::Stop { body } => {
                 let state = &mut self.state.bodies[*body];
                 state.velocities.fill(DVec3::ZERO);
@@ -510,7 +526,11 @@ impl World {
         for b in 0..self.model.bodies.len() {
             self.refresh_stored(b);
             let row = &mut self.state.bodies[b].row;
-            row.load_work += row.stored() - stored[b];
+            let change = row.stored() - stored[b];
+            match edit {
+                Edit::Kick { .. } => row.drive_work += change,
+                _ => row.load_work += change,
+            }
         }
     }
 

@@ -25,6 +25,7 @@ const QUARTER: f32 = 0.25;
 pub fn of_force(kind: ForceKind) -> [u8; 3] {
     match kind {
         ForceKind::Load => [0x8A, 0x2F, 0xA0],
+        ForceKind::Drive => [0x00, 0x7A, 0x4D],
         ForceKind::Spring => [0x00, 0x62, 0xB0],
         ForceKind::Contact => [0xD5, 0x3E, 0x00],
     }
@@ -242,7 +243,7 @@ impl Composer<'_> {
         } else {
             (Material::PLASTER, color::linear_bytes([0xC9, 0xC5, 0xBE]))
         };
-        let material = mesh.material(material);
+        let (material, color) = (mesh.material(material), look.color.map_or(color, color::linear));
         skin.draw(mesh, &x, |_, _| color, material);
     }
 

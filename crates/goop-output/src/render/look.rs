@@ -87,6 +87,8 @@ pub struct ObstacleLook {
     pub triangles: Vec<[u32; 3]>,
     /// Lines of its wireframe; when empty, all edges.
     pub wires: Vec<[u32; 2]>,
+    /// Its colour (sRGB, 0 to 1); absent: plaster, or glass.
+    pub color: Option<[f32; 3]>,
     /// A container: drawn so that one sees through it.
     pub hollow: bool,
     /// The plane y = 0 in its own axes; the mesh is not looked at.

@@ -252,6 +252,7 @@ impl Renderer {
         for &kind in self.kinds.iter().filter(|_| show.forces) {
             let name = match kind {
                 ForceKind::Load => "load",
+                ForceKind::Drive => "drive",
                 ForceKind::Spring => "spring",
                 ForceKind::Contact => "contact",
             };

@@ -39,7 +39,7 @@ impl ObstacleLook {
             }
             ObstacleShape::Box { size, round } => boxed(size, round),
         };
-        ObstacleLook { positions, triangles, wires, hollow, plane: matches!(shape, ObstacleShape::Plane) }
+        ObstacleLook { positions, triangles, wires, color: None, hollow, plane: matches!(shape, ObstacleShape::Plane) }
     }
 }
 

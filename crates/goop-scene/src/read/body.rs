@@ -2,7 +2,7 @@
 
 use super::limits::*;
 use super::topology::Topology;
-use super::{Names, character, keys, material, motion, selection, shape};
+use super::{Names, character, drive, keys, material, motion, selection, shape};
 use crate::axes::available;
 use crate::reader::{Table, Value};
 use crate::scene::{
@@ -27,6 +27,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
     let known = shape.is_some();
     let pins = table.tables("pin", keys::PIN);
     let loads = table.tables("load", keys::LOAD);
+    let drives = table.tables("drive", keys::BODY_DRIVE);
     let body = Body {
         name,
         formulation,
@@ -40,12 +41,14 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         stretch: table.take_vec3("stretch", STRETCH).unwrap_or([1.0; 3]),
         velocity: table.take_vec3("velocity", SPEED).unwrap_or_default(),
         spin: table.take_vec3("spin", SPEED).unwrap_or_default(),
+        color: table.take_vec3("color", COLOR),
         shape: shape.unwrap_or(Shape::Line { size: 1.0, nodes: [2] }),
         material: material::material(table, grid.as_ref()),
         parts: table.take_u32("parts", 1, MOST_PARTS).unwrap_or(1),
         solver: material::solver(table),
         pin: pins.iter().filter_map(|pin| self::pin(pin, grid.as_ref(), seconds)).collect(),
         load: loads.iter().filter_map(|load| self::load(load, grid.as_ref())).collect(),
+        drive: drives.iter().filter_map(|one| drive::drive(one, grid.as_ref(), seconds)).collect(),
         bone: character::bones(table, seconds),
         motion: character::motion(table),
     };
@@ -149,12 +152,12 @@ fn pin(table: &Table<'_>, grid: Option<&Topology>, seconds: f64) -> Option<Pin> 
     let at = selection::needed(table, "at", grid);
     let stiffness = table.take_f64("stiffness", STIFFNESS);
     let key = motion::keyframes(table, [0.0; 3], [0.0; 3], seconds);
-    let drive = table.take_table("drive", keys::DRIVE).and_then(|drive| self::drive(&drive));
+    let drive = table.take_table("drive", keys::DRIVE).and_then(|drive| self::block(&drive));
     Some(Pin { at: at?, stiffness, key, drive })
 }
 
 /// A block and the forces on it, in the order of time.
-fn drive(table: &Table<'_>) -> Option<Drive> {
+fn block(table: &Table<'_>) -> Option<Drive> {
     let mass = table.need_f64("mass", MASS);
     let mut push: Vec<Push> = Vec::new();
     for one in table.tables("push", keys::PUSH) {

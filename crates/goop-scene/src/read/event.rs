@@ -19,7 +19,7 @@ pub struct Cast<'a> {
 
 impl<'a> Cast<'a> {
     /// The body named under `body`, with a fault if there is none.
-    fn body(&self, table: &Table<'_>) -> Option<(String, &'a ReadBody)> {
+    pub fn body(&self, table: &Table<'_>) -> Option<(String, &'a ReadBody)> {
         let name = table.need_text("body")?;
         self.named(table, name)
     }

@@ -14,6 +14,7 @@ pub static SCENE: &[Key] = &[
     key("obstacle", "[[obstacle]]", "things that bodies hit"),
     key("probe", "[[probe]]", "points whose motion is reported"),
     key("event", "[[event]]", "timed edits"),
+    key("choreography", "[[choreography]]", "moves of bodies over a floor"),
     key("camera", "[camera]", "where the picture is taken from"),
 ];
 
@@ -52,12 +53,14 @@ pub static BODY: &[Key] = &[
     key("stretch", "stretch = [1.01, 1.0, 1.01]", "factor per axis by which it starts stretched"),
     key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
+    key("color", "color = [0.8, 0.2, 0.1]", "colour in pictures: red, green, blue, 0 to 1"),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
     key("material", "[body.material]", "what it is made of"),
     key("parts", "parts = 4", "parts across the longest side, each with a map of its own, 1 to 64"),
     key("solver", "[body.solver]", "how the implicit equations are solved"),
     key("pin", "[[body.pin]]", "held nodes"),
     key("load", "[[body.load]]", "forces and pressures"),
+    key("drive", "[[body.drive]]", "forces by which it moves itself"),
     key("bone", "[[body.bone]]", "rigid parts of a character, instead of its rig's"),
     key("motion", "[body.motion]", "how the bones of a character move"),
 ];
@@ -129,6 +132,11 @@ pub static SHAPE: &[Key] = &[
     key("cylinder", "cylinder = { radius = 0.2, height = 1.0, nodes = [30, 20] }", "open tube about y"),
     key("sphere", "sphere = { radius = 0.5, nodes = [40, 20] }", "u around y, v from pole to pole"),
     key("torus", "torus = { radius = 0.5, tube = 0.2, nodes = [40, 20] }", "about y"),
+    key(
+        "revolve",
+        "revolve = { profile = [[0.0, 0.0], [0.1, 0.1], [0.0, 0.2]], nodes = [14, 13] }",
+        "a profile turned about y, closed by two poles",
+    ),
     key("bezier", "bezier = { net = [[…], […]], nodes = [20, 20] }", "tensor Bézier patch"),
     key("box", "box = { size = [1.0, 1.0, 1.0], nodes = [5, 5, 5] }", "solid block, centred"),
     key("ball", "ball = { radius = 0.5, nodes = [7, 7, 7] }", "solid ball"),
@@ -171,6 +179,18 @@ pub static ROUND: &[Key] = &[RADIUS, NODES_2];
 pub static CYLINDER: &[Key] = &[RADIUS, HEIGHT, NODES_2];
 /// `[body.shape.torus]`
 pub static TORUS: &[Key] = &[RADIUS, TUBE, NODES_2];
+/// `[body.shape.revolve]`
+pub static REVOLVE: &[Key] = &[
+    need(
+        "profile",
+        "profile = [[0.0, 0.0], [0.1, 0.05], [0.0, 0.2]]",
+        "distance from the axis and height (m), from the pole below to the pole above",
+    ),
+    key("lobes", "lobes = 4", "lobes around the axis, none for round"),
+    key("depth", "depth = 0.1", "how deep the lobes are, over the radius, below 1"),
+    key("bend", "bend = 20.0", "by how much the axis bends towards x (degrees)"),
+    NODES_2,
+];
 /// `[body.shape.bezier]`
 pub static BEZIER: &[Key] =
     &[need("net", "net = [[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [1, 0, 1]]]", "rows of control points (m)"), NODES_2];
@@ -302,6 +322,62 @@ pub static PRESSURE: &[Key] = &[
     key("gas", "gas = false", "whether the pressure falls as the volume grows"),
 ];
 
+/// `[[body.drive]]`: a time and one of thruster, gyro, servo and impulse.
+pub static BODY_DRIVE: &[Key] = &[
+    key("from", "from = 1.0", "from when it acts (s)"),
+    key("until", "until = 2.0", "until when (s)"),
+    key("thruster", "thruster = { newtons = [0.0, 5.0, 0.0] }", "a force"),
+    key("gyro", "gyro = { newton-meters = [0.0, 0.1, 0.0] }", "a torque"),
+    key("servo", "servo = { path = [{ time = 1.0, position = [1.0, 0.5, 0.0] }] }", "follows a path"),
+    key("impulse", "impulse = { newton-seconds = [0.0, 1.0, 0.0] }", "a blow"),
+];
+const AXES: Key = key("axes", "axes = \"body\"", "whose axes: body or world");
+/// `[body.drive.thruster]`
+pub static THRUSTER: &[Key] = &[
+    key("at", "at = { nearest = [0.0, 1.0, 0.0] }", "nodes that share it by mass; absent: the centre of mass"),
+    need("newtons", "newtons = [0.0, 5.0, 0.0]", "the force (N)"),
+    AXES,
+    COURSE,
+];
+/// `[body.drive.gyro]`
+pub static GYRO: &[Key] = &[need("newton-meters", "newton-meters = [0.0, 0.1, 0.0]", "the torque (N m)"), AXES, COURSE];
+/// `[body.drive.servo]`
+pub static SERVO: &[Key] = &[
+    need("path", "path = [{ time = 1.0, position = [1.0, 0.5, 0.0] }]", "where it should be, and how turned"),
+    key("holds", "holds = \"both\"", "what it holds: both, position or attitude"),
+    key("along", "along = \"xz\"", "directions in which the place is held"),
+    key("response", "response = 0.3", "time after which 5 % of an error are left (s)"),
+    key("damping", "damping = 1.0", "damping ratio; 1 does not overshoot"),
+    key("carries-weight", "carries-weight = true", "whether it carries the weight in the directions it holds"),
+    key("most-newtons", "most-newtons = 20.0", "most force (N)"),
+    key("most-newton-meters", "most-newton-meters = 2.0", "most torque (N m)"),
+];
+/// `[body.drive.impulse]`
+pub static IMPULSE: &[Key] = &[
+    key("newton-seconds", "newton-seconds = [0.0, 1.0, 0.0]", "momentum at the centre of mass (N s)"),
+    key("newton-meter-seconds", "newton-meter-seconds = [0.0, 0.1, 0.0]", "angular momentum about it (N m s)"),
+    AXES,
+];
+
+/// `[[choreography]]`
+pub static CHOREOGRAPHY: &[Key] = &[
+    ON_BODY,
+    key("response", "response = 0.25", "response time of its servo (s)"),
+    key("strength", "strength = 2.0", "most force of its servo, over the weight"),
+    need("move", "move = [{ time = 1.0, hop = 0.1 }]", "the moves, in the order of time"),
+];
+/// `[[choreography.move]]`
+pub static MOVE: &[Key] = &[
+    need("time", "time = 1.0", "when it begins (s)"),
+    key("seconds", "seconds = 1.0", "how long it takes (s)"),
+    key("to", "to = [0.2, 0.0]", "where to: x and z (m)"),
+    key("turn", "turn = 90.0", "heading, from that at the start about y (degrees)"),
+    key("hop", "hop = 0.1", "hops this high (m)"),
+    key("squash", "squash = 3.0", "is pressed down before a hop with this many times its weight"),
+    key("bow", "bow = 40.0", "bows by this angle, stays and comes up (degrees)"),
+    key("roll", "roll = true", "whether its attitude is let go until the next move that does not roll"),
+];
+
 /// A selection: a word, or one of these.
 pub static SELECTION: &[Key] = &[
     key("corner", "{ corner = [0, 1] }", "one corner: 0 or 1 per axis"),
@@ -321,6 +397,7 @@ pub static SELECTION_SPHERE: &[Key] = &[need("center", "center = [0.0, 1.0, 0.0]
 /// `[[obstacle]]`
 pub static OBSTACLE: &[Key] = &[
     need("name", "name = \"floor\"", "unique name: letters, digits, - and _"),
+    key("color", "color = [0.6, 0.4, 0.2]", "colour in pictures: red, green, blue, 0 to 1"),
     need("shape", "shape.plane = {}", "the geometry"),
     key("position", "position = [0.0, 0.0, 0.0]", "where its centre is (m)"),
     key("rotation", "rotation = [0.0, 0.0, 10.0]", "rotation about x, then y, then z (degrees)"),

@@ -45,6 +45,10 @@ pub const STRAIN: Range = Range::within(0.0, 1e3);
 pub const STRAIN_LIMIT: Range = Range::above(0.0, 1e3);
 /// Rates of flow (1/s).
 pub const RATE: Range = Range::above(0.0, 1e9);
+/// Parts of a colour.
+pub const COLOR: Range = Range::within(0.0, 1.0);
+/// Response times of servos (s).
+pub const RESPONSE: Range = Range::within(1e-3, 1e3);
 /// Masses (kg).
 pub const MASS: Range = Range::above(0.0, 1e12);
 

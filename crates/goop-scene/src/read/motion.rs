@@ -7,9 +7,14 @@ use crate::scene::{Key, Vector};
 
 /// Keyframes under `key`, in order; absent positions and rotations are the start's.
 pub fn keyframes(table: &Table<'_>, position: Vector, rotation: Vector, seconds: f64) -> Vec<Key> {
+    keys_under(table, "key", position, rotation, seconds)
+}
+
+/// The same under another name.
+pub fn keys_under(table: &Table<'_>, name: &str, position: Vector, rotation: Vector, seconds: f64) -> Vec<Key> {
     let mut frames: Vec<Key> = Vec::new();
     let mut late = None;
-    for frame in table.tables("key", keys::KEYFRAME) {
+    for frame in table.tables(name, keys::KEYFRAME) {
         let time = frame.need_f64("time", TIME);
         let position = frame.take_vec3("position", COORDINATE).unwrap_or(position);
         let rotation = frame.take_vec3("rotation", ANGLE).unwrap_or(rotation);

@@ -17,6 +17,7 @@ pub fn obstacle(table: &Table<'_>, names: &mut Names, seconds: f64) -> Obstacle 
     });
     Obstacle {
         name,
+        color: table.take_vec3("color", COLOR),
         shape,
         position,
         rotation,

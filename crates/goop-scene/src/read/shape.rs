@@ -76,6 +76,7 @@ fn kind(kinds: &Table<'_>, entry: &Entry) -> Option<Shape> {
             let (radius, tube) = ring?;
             Shape::Torus { radius, tube, nodes: nodes? }
         }
+        "revolve" => revolve(&open(keys::REVOLVE)?)?,
         "bezier" => bezier(&open(keys::BEZIER)?)?,
         "box" => {
             let t = open(keys::BOX)?;
@@ -196,6 +197,37 @@ fn bezier(table: &Table<'_>) -> Option<Shape> {
     }
     let nodes = nodes?;
     good.then_some(Shape::Bezier { net, nodes })
+}
+
+fn revolve(table: &Table<'_>) -> Option<Shape> {
+    let nodes = counts(table, [3, 3]);
+    let lobes = table.take_u32("lobes", 0, 100).unwrap_or(0);
+    let depth = table.take_f64("depth", Range::within(0.0, 0.9)).unwrap_or(0.1);
+    let bend = table.take_f64("bend", Range::within(-180.0, 180.0)).unwrap_or(0.0);
+    let node = &table.need("profile")?.node;
+    let (path, key) = (table.at("profile"), table.key("profile"));
+    let items = table.reader.list(node, &path, key, None)?;
+    if !(3..=MAX_POINTS).contains(&items.len()) {
+        let message = format!("`{path}` must have 3 to {MAX_POINTS} points, found {}", items.len());
+        table.fault("profile", message, key.hint());
+        return None;
+    }
+    let read = |(index, item)| table.reader.numbers::<2>(item, &format!("{path}[{index}]"), key, COORDINATE);
+    let list: Vec<Option<[f64; 2]>> = items.iter().enumerate().map(read).collect();
+    let profile: Vec<[f64; 2]> = list.into_iter().collect::<Option<_>>()?;
+    for (index, point) in profile.iter().enumerate() {
+        let pole = index == 0 || index + 1 == profile.len();
+        if pole != (point[0] == 0.0) || point[0] < 0.0 {
+            let message = match pole {
+                true => format!("`{path}[{index}]` is {} m away from the axis, and it is a pole", point[0]),
+                false => format!("`{path}[{index}]` is {} m away from the axis, not beside it", point[0]),
+            };
+            let hint = "the first and the last point are poles, at 0 from the axis; all others are above 0";
+            table.reader.fault(items[index].span, &path, message, hint);
+            return None;
+        }
+    }
+    Some(Shape::Revolve { profile, lobes, depth, bend, nodes: nodes? })
 }
 
 fn mesh(table: &Table<'_>) -> Option<Shape> {

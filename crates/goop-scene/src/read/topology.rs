@@ -44,6 +44,7 @@ impl Topology {
             Shape::Disc { nodes, .. } => ("disc", &[Periodic, Open], nodes, true, false),
             Shape::Cylinder { nodes, .. } => ("cylinder", &[Periodic, Open], nodes, true, false),
             Shape::Sphere { nodes, .. } => ("sphere", &[Periodic, Open], nodes, false, true),
+            Shape::Revolve { nodes, .. } => ("revolved profile", &[Periodic, Open], nodes, false, true),
             Shape::Torus { nodes, .. } => ("torus", &[Periodic, Periodic], nodes, false, true),
             Shape::Bezier { nodes, .. } => ("bezier", &[Open, Open], nodes, true, false),
             Shape::Box { nodes, .. } => ("box", &[Open, Open, Open], nodes, true, false),

@@ -2,8 +2,8 @@
 
 use crate::reader::Word;
 use crate::scene::{
-    CharacterLattice, Coordinates, Elasticity, Formulation, InsideTest, Integrator, Linear, Plane, Preconditioner,
-    Side, SkeletonFrom, SkinWay, Term, Upward,
+    CharacterLattice, Coordinates, DriveAxes, Elasticity, Formulation, InsideTest, Integrator, Linear, Plane,
+    Preconditioner, ServoHolds, Side, SkeletonFrom, SkinWay, Term, Upward,
 };
 
 macro_rules! words {
@@ -62,4 +62,6 @@ words!(Preconditioner {
     "incomplete-cholesky" => IncompleteCholesky,
     "ssor" => Ssor,
 });
+words!(DriveAxes { "body" => Body, "world" => World });
+words!(ServoHolds { "both" => Both, "position" => Position, "attitude" => Attitude });
 words!(Side { "u0" => U0, "u1" => U1, "v0" => V0, "v1" => V1, "w0" => W0, "w1" => W1 });

@@ -60,6 +60,15 @@ fn shape() -> impl Strategy<Value = Shape> {
             tube: radius * share,
             nodes
         }),
+        (vec([0.1..1.0f64, 0.5..1.0f64], 1..5), (0u32..5, 0.0..0.9f64, -9.0..9.0f64), [n(), n()]).prop_map(
+            |(middle, (lobes, depth, bend), nodes)| {
+                let ring = |(k, [r, y]): (usize, &[f64; 2])| [*r, 2.0 * k as f64 + *y];
+                let mut profile = vec![[0.0, 0.0]];
+                profile.extend(middle.iter().enumerate().map(ring));
+                profile.push([0.0, 2.0 * middle.len() as f64]);
+                Shape::Revolve { profile, lobes, depth, bend, nodes }
+            }
+        ),
         (vec(vec(vector(), 3), 2..5), [n(), n()]).prop_map(|(net, nodes)| Shape::Bezier { net, nodes }),
         ([length(), length(), length()], [n(), n(), n()]).prop_map(|(size, nodes)| Shape::Box { size, nodes }),
         (length(), [n(), n(), n()]).prop_map(|(radius, nodes)| Shape::Ball { radius, nodes }),
@@ -296,6 +305,71 @@ fn body_motion() -> impl Strategy<Value = BodyMotion> {
         })
 }
 
+fn color() -> impl Strategy<Value = Vector> {
+    [0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64]
+}
+
+/// Drives of every kind.
+fn drives(shape: &Shape) -> BoxedStrategy<BodyDrive> {
+    let timed = |from: f64, until: Option<f64>| BodyDrive { from, until, ..BodyDrive::default() };
+    let times = || (0.0..9.0f64, option::of(9.5..20.0f64)).prop_map(move |(from, until)| timed(from, until));
+    let thruster = (option::of(selection(shape)), vector(), word::<DriveAxes>(), course())
+        .prop_map(|(at, newtons, axes, course)| Thruster { at, newtons, axes, course });
+    let gyro = (vector(), word::<DriveAxes>(), course()).prop_map(|(newton_meters, axes, course)| Gyro {
+        newton_meters,
+        axes,
+        course,
+    });
+    let along = select(vec!["x", "xz", "zyx", "xyz"]);
+    let servo = (
+        (keyframes(), vector(), word::<ServoHolds>(), along, 1e-3..1e3f64),
+        (0.0..10.0f64, any::<bool>(), option::of(positive()), option::of(positive())),
+    )
+        .prop_map(|((mut path, position, holds, along, response), (damping, carries_weight, n, nm))| {
+            if path.is_empty() {
+                path.push(Key { time: 1.0, position, rotation: [0.0; 3] });
+            }
+            Servo {
+                path,
+                holds,
+                along: along.into(),
+                response,
+                damping,
+                carries_weight,
+                most_newtons: n,
+                most_newton_meters: nm,
+            }
+        });
+    let impulse = (vector(), vector(), word::<DriveAxes>()).prop_map(|(newton_seconds, newton_meter_seconds, axes)| {
+        Impulse { newton_seconds, newton_meter_seconds, axes }
+    });
+    prop_oneof![
+        (times(), thruster).prop_map(|(d, one)| BodyDrive { thruster: Some(one), ..d }),
+        (times(), gyro).prop_map(|(d, one)| BodyDrive { gyro: Some(one), ..d }),
+        (times(), servo).prop_map(|(d, one)| BodyDrive { servo: Some(one), ..d }),
+        (times(), impulse).prop_map(|(d, one)| BodyDrive { impulse: Some(one), until: None, ..d }),
+    ]
+    .boxed()
+}
+
+/// Moves one after the other.
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = (
+        (0.1..2.0f64, option::of([-9.0..9.0f64, -9.0..9.0f64]), option::of(-99.0..99.0f64)),
+        (option::of(0.01..2.0f64), 0.0..9.0f64, option::of(-99.0..99.0f64), any::<bool>()),
+    );
+    vec(one, 0..4).prop_map(|list| {
+        list.into_iter()
+            .enumerate()
+            .map(|(k, ((seconds, to, turn), (hop, squash, bow, roll)))| {
+                let bow = bow.filter(|_| hop.is_none() && to.is_none() && !roll);
+                let squash = if hop.is_some() { squash } else { 0.0 };
+                Move { time: 2.0 * k as f64, seconds, to, turn, hop, squash, bow, roll }
+            })
+            .collect()
+    })
+}
+
 fn body() -> impl Strategy<Value = Body> {
     shape().prop_flat_map(|shape| {
         let closed = Topology::of(&shape).closed != Some(false);
@@ -314,6 +388,7 @@ fn body() -> impl Strategy<Value = Body> {
                 }
             },
         );
+        let body_drive = drives(&shape);
         let solver = (1u32..50, 1e-14..0.1f64, word::<Linear>(), word::<Preconditioner>(), 1u32..1000).prop_map(
             |(newton, tolerance, linear, preconditioner, max_iterations)| Solver {
                 newton,
@@ -332,11 +407,11 @@ fn body() -> impl Strategy<Value = Body> {
             solver,
             vec(pin, 0..3),
             vec(load, 0..3),
-            (Just(shape), bones(), option::of(body_motion())),
+            (Just(shape), bones(), option::of(body_motion()), vec(body_drive, 0..3), option::of(color())),
         )
             .prop_map(
                 |(axes, (position, rotation, scale, velocity, spin), material, solver, pin, load, whole)| {
-                    let (shape, bone, motion) = whole;
+                    let (shape, bone, motion, drive, color) = whole;
                     let character = matches!(shape, Shape::Character { .. });
                     let (formulation, elasticity, coordinates, integrator) = axes;
                     let implicit = formulation == Some(Formulation::Implicit) && integrator.is_none();
@@ -359,12 +434,14 @@ fn body() -> impl Strategy<Value = Body> {
                         stretch: if character { [1.0; 3] } else { scale.map(f64::abs) },
                         velocity,
                         spin,
+                        color,
                         shape,
                         material,
                         parts,
                         solver,
                         pin,
                         load,
+                        drive,
                         bone: if character { bone } else { Vec::new() },
                         motion: motion.filter(|_| character),
                     }
@@ -391,13 +468,14 @@ fn obstacle() -> impl Strategy<Value = Obstacle> {
     (
         shape,
         (vector(), slow(), any::<bool>(), 0.0..100.0f64, length()),
-        (option::of(positive()), 0.0..10.0f64, length(), option::of(published), keyframes()),
+        (option::of(positive()), 0.0..10.0f64, length(), option::of(published), keyframes(), option::of(color())),
     )
         .prop_map(
-            |(shape, (position, rotation, hollow, friction, range), (stiffness, damping, tolerance, p, key))| {
+            |(shape, (position, rotation, hollow, friction, range), (stiffness, damping, tolerance, p, key, color))| {
                 let name = String::new();
                 Obstacle {
                     name,
+                    color,
                     shape,
                     position,
                     rotation,
@@ -489,12 +567,17 @@ pub fn scene() -> impl Strategy<Value = Scene> {
             orbit,
         });
         let title = "[\\PC&&[^\\p{C}]]{0,20}";
-        (title, world, clip, step, vec(probe, 0..3), vec(event, 0..4), option::of(camera)).prop_map(
-            move |(title, world, clip, step, probes, event, camera)| {
+        let choreography = (moves(), 1e-3..9.0f64, 0.1..9.0f64).prop_map({
+            let body = target.name.clone();
+            move |(r#move, response, strength)| Choreography { body: body.clone(), response, strength, r#move }
+        });
+        let looked = (option::of(camera), vec(choreography, 0..2));
+        (title, world, clip, step, vec(probe, 0..3), vec(event, 0..4), looked).prop_map(
+            move |(title, world, clip, step, probes, event, (camera, choreography))| {
                 let name = |(index, at)| Probe { name: format!("p{index}"), body: target.name.clone(), at };
                 let probe = probes.into_iter().enumerate().map(name).collect();
                 let (body, obstacle) = (body.clone(), obstacle.clone());
-                Scene { format: 1, title, world, clip, step, body, obstacle, probe, event, camera }
+                Scene { format: 1, title, world, clip, step, body, obstacle, probe, event, choreography, camera }
             },
         )
     })

@@ -10,6 +10,7 @@ use crate::contact::{self, Touch};
 use crate::coordinates::framed::Work;
 use crate::coordinates::reduced;
 use crate::coordinates::rigid::Point;
+use crate::drive;
 use crate::elastic::Elasticity;
 use crate::integrate::{ForcesAt, account, explicit, implicit};
 use crate::model::{Body, Coordinates, Integrator, Load, Model};
@@ -97,6 +98,8 @@ pub struct Scratch {
     pub(crate) free: Vec<bool>,
     pub(crate) held: Vec<(u32, DVec3)>,
     pub(crate) loads: Vec<DVec3>,
+    /// What drives have in the loads of this step; empty where none acts.
+    pub(crate) drives: Vec<DVec3>,
     pub(crate) normals: Vec<DVec3>,
     pub(crate) right: Vec<DVec3>,
     pub(crate) delta: Vec<DVec3>,
@@ -133,7 +136,8 @@ impl Scratch {
             by_parts: None,
             free: vec![true; n],
             held: Vec::new(),
-            loads: vector(!body.loads.is_empty()),
+            loads: vector(!body.loads.is_empty() || !body.drives.is_empty()),
+            drives: Vec::with_capacity(if body.drives.is_empty() { 0 } else { n }),
             normals: vector(catches_wind(body)),
             right: vector(implicit),
             delta: vector(implicit),
@@ -219,11 +223,21 @@ impl Scratch {
     }
 
     pub(crate) fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
-        if self.loads.len() != body.len() {
-            self.loads.resize(if body.loads.is_empty() { 0 } else { body.len() }, DVec3::ZERO);
-        }
+        let none = body.loads.is_empty() && self.drives.is_empty();
+        self.loads.resize(if none { 0 } else { body.len() }, DVec3::ZERO);
         self.loads.fill(DVec3::ZERO);
         add_loads(body, time, x, &mut self.loads);
+        self.loads.iter_mut().zip(&self.drives).for_each(|(load, drive)| *load += *drive);
+    }
+
+    /// Forces of drives in a step.
+    pub(crate) fn find_drives(&mut self, model: &Model, body: &Body, clock: Clock, before: &BodyState) {
+        let (time, dt) = (clock.time, clock.dt);
+        self.drives.clear();
+        if body.drives.iter().any(|drive| drive.acts(time, dt)) {
+            self.drives.resize(body.len(), DVec3::ZERO);
+            drive::add(body, model.gravity, time, dt, &before.positions, &before.velocities, &mut self.drives);
+        }
     }
 }
 

@@ -143,14 +143,16 @@ pub fn step(
     before: &BodyState,
     state: &mut BodyState,
     points: &mut Vec<Point>,
+    drives: &[DVec3],
 ) -> Outcome {
     let mut outcome = Outcome::default();
     let (Some(mut rigid), dt) = (before.rigid.clone(), clock.dt) else { return outcome };
     let mut row = before.row;
     let x = &before.positions;
 
-    // Forces: gravity, loads, compliant pins, drag.
-    let (mut load, mut soft) = (Wrench::default(), Wrench::default());
+    // Forces: gravity, loads, drives, compliant pins, drag.
+    let (mut load, mut soft, mut drive) = (Wrench::default(), Wrench::default(), Wrench::default());
+    drives.iter().zip(x).for_each(|(&force, &x)| drive.add(x - rigid.center, force));
     for entry in &body.loads {
         match entry {
             Load::Force { nodes, newtons, course } => {
@@ -179,9 +181,9 @@ pub fn step(
     let drag = body.drag.iter().sum::<f64>() / rigid.mass;
     let (p0, l0, spin0) = (rigid.momentum, rigid.angular_momentum, rigid.spin());
     let weight = rigid.mass * model.gravity;
-    let pull = load.force + soft.force + weight + drag * rigid.mass * model.wind;
+    let pull = load.force + drive.force + soft.force + weight + drag * rigid.mass * model.wind;
     rigid.momentum = (p0 + dt * pull) / (1.0 + dt * drag);
-    rigid.angular_momentum = (l0 + dt * (load.torque + soft.torque)) / (1.0 + dt * drag);
+    rigid.angular_momentum = (l0 + dt * (load.torque + drive.torque + soft.torque)) / (1.0 + dt * drag);
     if let Some(axis) = model.flat {
         rigid.momentum[axis] = 0.0;
         let spin = rigid.angular_momentum[axis];
@@ -195,6 +197,7 @@ pub fn step(
     let resist = drag * (rigid.momentum - rigid.mass * model.wind);
     row.drag += dt * resist.dot(mean - model.wind) + dt * drag * rigid.angular_momentum.dot(mean_spin);
     row.load_work += dt * load.power(mean, mean_spin) - dt * resist.dot(model.wind);
+    row.drive_work += dt * drive.power(mean, mean_spin);
     row.pin_work += moving;
 
     // Impulses.
@@ -235,7 +238,7 @@ pub fn step(
     row.exchanged += (kinetic - before.row.kinetic).abs();
     row.kinetic = kinetic;
     finish(model, body, clock, before, state, &mut row, &mut outcome);
-    let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
+    let work_in = row.came_in() - before.row.came_in();
     outcome.created = row.stored() - before.row.stored() - work_in;
     state.row = row;
     state.rigid = Some(rigid);

@@ -48,9 +48,9 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
         Integrator::ExplicitDiagonal => 0.5 * (v0[i] + v1[i]),
         _ => used,
     };
-    let [kinetic, potential_work, kinetic_part, damping, drag, wind_work, load_work, gravity_change] =
+    let [kinetic, potential_work, kinetic_part, damping, drag, wind_work, load_work, gravity_change, drive_work] =
         Chunks::new(body.len()).sum(|_, range| {
-            let mut s = [0.0; 8];
+            let mut s = [0.0; 9];
             for i in range {
                 let m = body.masses[i];
                 let (dx, dv) = (x1[i] - x0[i], v1[i] - v0[i]);
@@ -68,6 +68,9 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
                     s[6] += load.dot(dx);
                 }
                 s[7] -= m * model.gravity.dot(dx);
+                if let Some(drive) = scratch.drives.get(i) {
+                    s[8] += drive.dot(dx);
+                }
             }
             s
         });
@@ -154,7 +157,8 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
     row.impact += impact;
     row.scheme += scheme;
     row.pin_work += pin_work;
-    row.load_work += load_work + wind_work + moving + surface_work;
+    row.load_work += load_work - drive_work + wind_work + moving + surface_work;
+    row.drive_work += drive_work;
     state.row = row;
 }
 
@@ -213,7 +217,7 @@ pub fn close(body: &Body, before: &BodyState, state: &mut BodyState, scratch: &S
     row.contacts = scratch.next.touches.len() as u32;
     let deepest = scratch.next.touches.iter().map(|t| -t.gap).fold(0.0, f64::max);
     row.worst_penetration = row.worst_penetration.max(deepest);
-    let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
+    let work_in = row.came_in() - before.row.came_in();
     outcome.created = row.stored() - before.row.stored() - work_in;
     find_extremes(body, before, state, outcome);
 }

@@ -69,6 +69,8 @@ struct Fixed<'a> {
     eta: f64,
     weight: DVec3,
     loads: Wrench,
+    /// Part of the loads.
+    drives: Wrench,
     drag: Wrench,
     /// Inertial force per mass: `shape` r + `displacement` e + `rate` ė.
     inertial: [DMat3; 3],
@@ -147,12 +149,16 @@ fn advance(
         eta: 1.0 / (1.0 + h * work.drag),
         weight: body.mass() * model.gravity,
         loads: Wrench::default(),
+        drives: Wrench::default(),
         drag: Wrench::default(),
         inertial: inertial_terms(body, f0, h),
         flat: model.flat.map(|axis| (back * DVec3::AXES[axis], axis)),
     };
     for (i, &load) in scratch.loads.iter().enumerate() {
         fixed.loads.add(before.positions[i] - f0.center, load);
+    }
+    for (i, &drive) in scratch.drives.iter().enumerate() {
+        fixed.drives.add(before.positions[i] - f0.center, drive);
     }
     for i in 0..work.drag_force.len() {
         let force = -(scratch.drag(body, i) * (before.velocities[i] - model.wind));
@@ -203,7 +209,7 @@ fn advance(
     let mut row = books.close(model, clock, before, f1, scratch);
     finish(model, body, clock, before, state, work, &mut row, outcome);
     flow::inelastic(body, state, f1, work, factor, &mut row);
-    let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
+    let work_in = row.came_in() - before.row.came_in();
     outcome.created = row.stored() - before.row.stored() - work_in;
     row.exchanged += (row.kinetic - before.row.kinetic).abs();
     state.row = row;

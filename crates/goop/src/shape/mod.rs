@@ -152,6 +152,22 @@ pub enum ShapeError {
         /// The second.
         next: usize,
     },
+    /// A profile that is open or crosses its axis.
+    #[error("the profile is wrong near point {index}: its ends must be at 0 from the axis, all else beside it")]
+    Profile {
+        /// Which point, from 0.
+        index: usize,
+    },
+    /// Lobes or a bend by which a revolved shape would meet itself.
+    #[error(
+        "with a radius of {radius} m, a bend of {degrees}° folds the shape into itself: bend it less, or make it slimmer"
+    )]
+    Bend {
+        /// As given.
+        degrees: f64,
+        /// The largest radius (m).
+        radius: f64,
+    },
     /// A control net of the wrong size.
     #[error("the control net has {count} {what}: a Bézier patch takes 2 to 16 each way")]
     Net {

@@ -6,6 +6,7 @@
 //! cylinder   (r cos φ, (v - ½) h, -r sin φ)
 //! sphere     r (sin θ cos φ, -cos θ, -sin θ sin φ)     θ = πv, poles at both ends
 //! torus      ((R + r cos ψ) cos φ, r sin ψ, -(R + r cos ψ) sin φ)    ψ = 2πv
+//! revolve    (ρ(v) (1 + d cos kφ) cos φ, y(v), -ρ(v) (1 + d cos kφ) sin φ)    poles at both ends, then bent
 //! bezier     Σ Bᵢ(u) Bⱼ(v) pⱼᵢ, row j of the net along v
 //! ```
 //! with φ = 2πu right-handed about y. Triangles face outwards; those of the
@@ -70,6 +71,60 @@ impl Shape {
         Ok(surface(plan, |u, v| {
             let (sin, cos) = (TAU * v).sin_cos();
             around(u) * (radius + tube * cos) + DVec3::Y * (tube * sin)
+        }))
+    }
+
+    /// A smooth profile (distance from y, height; m) turned about y, u around and v from the pole below to the pole
+    /// above. The radius goes up and down `lobes` times around, by `depth` of itself. The axis bends towards +x by an angle
+    /// (rad) over its height, from the lower end on.
+    pub fn revolve(
+        profile: &[[f64; 2]],
+        lobes: u32,
+        depth: f64,
+        bend: f64,
+        nodes: [usize; 2],
+    ) -> Result<Self, ShapeError> {
+        check_nodes("revolved profile", nodes, [3, 3])?;
+        let last = profile.len().saturating_sub(1);
+        if last < 2 {
+            return Err(ShapeError::TooFewPoints { count: profile.len(), least: 3 });
+        }
+        for (index, [r, y]) in profile.iter().enumerate() {
+            check_point(index, DVec3::new(*r, *y, 0.0))?;
+            let pole = index == 0 || index == last;
+            if pole != (*r == 0.0) || *r < 0.0 {
+                return Err(ShapeError::Profile { index });
+            }
+        }
+        // With its mirror image it is a closed curve, which crosses the axis at right angles: the poles are round.
+        let ahead = profile.iter().map(|[r, y]| DVec3::new(*r, *y, 0.0));
+        let back = profile[1..last].iter().rev().map(|[r, y]| DVec3::new(-r, *y, 0.0));
+        let outline: Vec<DVec3> = ahead.chain(back).collect();
+        let count = nodes[1];
+        let mut half = Shape::spline(&outline, true, 2 * (count - 1))?.rest_positions;
+        half.truncate(count);
+        half[count - 1] = outline[last];
+        if let Some(node) = half[1..count - 1].iter().position(|p| p.x <= 0.0) {
+            let nearest = |a: &[f64; 2]| (a[1] - half[node + 1].y).abs();
+            let near = |a: &usize, b: &usize| nearest(&profile[*a]).total_cmp(&nearest(&profile[*b]));
+            return Err(ShapeError::Profile { index: (1..last).min_by(near).unwrap_or(1) });
+        }
+        let (low, high) = (profile[0][1], profile[last][1]);
+        let widest = half.iter().map(|p| p.x).fold(0.0, f64::max) * (1.0 + depth.abs());
+        let curvature = if high > low { bend / (high - low) } else { 0.0 };
+        if !(depth.is_finite() && depth.abs() < 1.0 && bend.is_finite() && widest * curvature.abs() < 0.99) {
+            return Err(ShapeError::Bend { degrees: bend.to_degrees(), radius: widest });
+        }
+        let plan = Plan { nodes, periodic: [true, false], collapsed: [[false; 2], [true; 2]], down: false };
+        Ok(surface(plan, |u, v| {
+            let p = half[(v * (count - 1) as f64).round() as usize];
+            let lobed = if lobes == 0 { 1.0 } else { 1.0 + depth * (TAU * u * f64::from(lobes)).cos() };
+            let mut place = around(u) * (p.x * lobed) + DVec3::Y * p.y;
+            if curvature != 0.0 {
+                let (arm, (sin, cos)) = (1.0 / curvature - place.x, (curvature * (place.y - low)).sin_cos());
+                (place.x, place.y) = (1.0 / curvature - arm * cos, low + arm * sin);
+            }
+            place
         }))
     }
 
@@ -179,6 +234,30 @@ mod tests {
             let [a, b, c] = t.map(|node| shape.rest_positions[node as usize]);
             ((a + b + c) / 3.0, (b - a).cross(c - a))
         })
+    }
+
+    /// Catches a profile that is turned inside out, has open or pointed poles, or is not that of a sphere.
+    #[test]
+    fn a_revolved_half_circle_is_a_sphere_and_lobes_and_bends_keep_it_closed() {
+        let circle: Vec<[f64; 2]> =
+            (0..=12).map(|k| (PI * f64::from(k) / 12.0).sin_cos()).map(|(s, c)| [s, -c]).collect();
+        let profile: Vec<[f64; 2]> = circle.iter().map(|[r, y]| [if r.abs() < 1e-9 { 0.0 } else { *r }, *y]).collect();
+        let ball = Shape::revolve(&profile, 0, 0.0, 0.0, [24, 13]).unwrap();
+        let sphere = Shape::sphere(1.0, [24, 13]).unwrap();
+        assert_eq!(ball.len(), 24 * 11 + 2);
+        for (a, b) in ball.rest_positions.iter().zip(&sphere.rest_positions) {
+            assert!((*a - *b).length() < 5e-3, "{a} {b}");
+        }
+        let volume = |shape: &Shape| shape.enclosed_volume(&shape.rest_positions);
+        let lobed = Shape::revolve(&profile, 4, 0.2, 0.0, [24, 13]).unwrap();
+        assert!(lobed.closed && (volume(&lobed) / volume(&ball) - 1.02).abs() < 2e-3, "1 + d²/2");
+        let bent = Shape::revolve(&profile, 0, 0.0, 0.8, [24, 13]).unwrap();
+        // Pappus: a bend about the axis of a round body does not change its volume.
+        assert!((volume(&bent) / volume(&ball) - 1.0).abs() < 1e-2, "{}", volume(&bent) / volume(&ball));
+        assert!(bent.rest_positions[bent.len() - 1].x > 0.5);
+        assert!(matches!(Shape::revolve(&profile, 0, 0.0, 3.0, [24, 13]), Err(ShapeError::Bend { .. })));
+        let open = [[0.0, 0.0], [1.0, 1.0], [0.5, 2.0]];
+        assert!(matches!(Shape::revolve(&open, 0, 0.0, 0.0, [9, 9]), Err(ShapeError::Profile { index: 2 })));
     }
 
     /// Catches triangles wound the wrong way round.

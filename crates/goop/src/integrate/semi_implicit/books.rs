@@ -1,7 +1,7 @@
 //! The account of a framed step.
 
 use super::holds::end_position;
-use super::{Fixed, Sums};
+use super::{Fixed, Sums, Wrench};
 use crate::coordinates::framed::respond::Kind;
 use crate::coordinates::framed::{FramedState, Work, get};
 use crate::coordinates::nodal::{Clock, Scratch};
@@ -81,8 +81,13 @@ impl Books<'_> {
 
         // Loads and drag.
         if !scratch.loads.is_empty() {
-            let on_e: f64 = (0..n).map(|i| scratch.loads[i].dot(rotation * mean_rate(i))).sum();
-            row.load_work += h * (fixed.loads.force.dot(mean) + fixed.loads.torque.dot(turn) + on_e);
+            let power = |forces: &[DVec3], whole: Wrench| {
+                let on_e: f64 = (0..n).map(|i| forces[i].dot(rotation * mean_rate(i))).sum();
+                whole.force.dot(mean) + whole.torque.dot(turn) + on_e
+            };
+            let by_drives = if scratch.drives.is_empty() { 0.0 } else { h * power(&scratch.drives, fixed.drives) };
+            row.load_work += h * power(&scratch.loads, fixed.loads) - by_drives;
+            row.drive_work += by_drives;
         }
         if !work.drag_force.is_empty() {
             let kappa = work.drag;

@@ -145,7 +145,7 @@ pub(super) fn advance(
     work.led = [start, ahead, known];
     finish(model, body, clock, before, state, work, &mut row, outcome);
     flow::inelastic(body, state, f1, work, factor, &mut row);
-    let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
+    let work_in = row.came_in() - before.row.came_in();
     outcome.created = row.stored() - before.row.stored() - work_in;
     row.exchanged += (row.kinetic - before.row.kinetic).abs();
     state.row = row;
@@ -275,7 +275,10 @@ impl Led<'_> {
 
         // Loads and drag.
         if !scratch.loads.is_empty() {
-            row.load_work += h * (0..n).map(|i| (back * scratch.loads[i]).dot(mean(i))).sum::<f64>();
+            let over_mean = |forces: &[DVec3]| (0..n).map(|i| (back * forces[i]).dot(mean(i))).sum::<f64>();
+            let by_drives = if scratch.drives.is_empty() { 0.0 } else { h * over_mean(&scratch.drives) };
+            row.load_work += h * over_mean(&scratch.loads) - by_drives;
+            row.drive_work += by_drives;
         }
         let drag = |i: usize| match work.drag_force.get(i) {
             Some(&force) => back * force - kappa * body.masses[i] * change(i),
