@@ -86,17 +86,7 @@ fn body(out: &mut Text, body: &Body) {
         out.line("at", &pin.at);
         out.maybe("stiffness", &pin.stiffness);
         keyframes(out, "[[body.pin.key]]", &pin.key);
-        if let Some(drive) = &pin.drive {
-            out.header("[body.pin.drive]");
-            out.line("mass", &drive.mass);
-            for push in &drive.push {
-                out.header("[[body.pin.drive.push]]");
-                out.line("time", &push.time);
-                out.line("newtons", &push.newtons);
-                out.line("stop", &push.stop);
-                out.line("hold", &push.hold);
-            }
-        }
+        drive(out, "pin", pin.drive.as_ref());
     }
     bones(out, body);
     for load in &body.load {
@@ -111,6 +101,22 @@ fn body(out: &mut Text, body: &Body) {
                 out.line("pressure", &table);
             }
         }
+    }
+}
+
+fn drive(out: &mut Text, owner: &str, drive: Option<&Drive>) {
+    let Some(drive) = drive else { return };
+    out.header(&format!("[body.{owner}.drive]"));
+    out.line("mass", &drive.mass);
+    out.maybe("file", &drive.file);
+    for push in &drive.push {
+        out.header(&format!("[[body.{owner}.drive.push]]"));
+        out.line("time", &push.time);
+        out.line("newtons", &push.newtons);
+        out.line("stop", &push.stop);
+        out.line("hold", &push.hold);
+        out.line("release", &push.release);
+        out.line("turn", &push.turn);
     }
 }
 
@@ -130,6 +136,7 @@ fn bones(out: &mut Text, body: &Body) {
         out.maybe("parent", &bone.parent);
         out.maybe("joint", &bone.joint);
         keyframes(out, "[[body.bone.key]]", &bone.key);
+        drive(out, "bone", bone.drive.as_ref());
     }
     if let Some(motion) = &body.motion {
         out.header("[body.motion]");
