@@ -43,6 +43,7 @@ pub const SCENES: &[Entry] = scenes! {
     "over-torus" => "scenes/over-torus.toml",
     "over-ellipsoid" => "scenes/over-ellipsoid.toml",
     "over-hyperboloid" => "scenes/over-hyperboloid.toml",
+    "dancer" => "scenes/dancer.toml",
     "known-catenary" => "scenes/known/catenary.toml",
     "known-hanging-bar" => "scenes/known/hanging-bar.toml",
     "known-hanging-block" => "scenes/known/hanging-block.toml",
@@ -80,7 +81,7 @@ pub const SCENES: &[Entry] = scenes! {
 };
 
 /// What `goop` alone runs.
-pub const DEFAULT: &str = "four-corners";
+pub const DEFAULT: &str = "dancer";
 
 /// What `goop new` starts from.
 pub const SMALLEST: &str = "swinging-string";

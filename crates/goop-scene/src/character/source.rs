@@ -50,7 +50,10 @@ pub fn open(path: &Path, skeleton: Option<SkeletonFrom>, height: Option<f64>, fa
     let mut rig = None;
     if gltf && wants_rig {
         match read_rig(path, &RigOptions::default()) {
-            Ok(read) if is_rig(&read) || skeleton == Some(SkeletonFrom::Rig) => rig = Some(read),
+            Ok(read) if is_rig(&read) || skeleton == Some(SkeletonFrom::Rig) => {
+                notes.retain(|note| !note.contains(crate::mesh::gltf::SKIN_LEFT_ASIDE));
+                rig = Some(read);
+            }
             Ok(_) => {}
             Err(error) if skeleton == Some(SkeletonFrom::Rig) => return Err(wrong(error.to_string())),
             Err(error) => notes.push(format!("its rig can't be used and is left out: {error}")),

@@ -20,6 +20,8 @@ use std::path::Path;
 pub(crate) mod accessor;
 pub(crate) mod buffer;
 
+/// How the warning about a skin ends; where the rig is used, it does not hold.
+pub(crate) const SKIN_LEFT_ASIDE: &str = "is left aside: the mesh keeps its bind shape";
 /// Most primitives drawn, counting each instance.
 const MOST_PRIMITIVES: usize = 1_000_000;
 
@@ -221,7 +223,7 @@ fn instances<'a>(root: &'a json::Root, raw: &mut Raw) -> Result<Vec<Instance<'a>
         let mesh = root.get(mesh).ok_or_else(|| absent(&format!("mesh {}", mesh.value())))?;
         instances.push((mesh, world_from_node, node.name.as_deref()));
         if node.skin.is_some() {
-            raw.warnings.add(format!("the skin of {} is left aside: the mesh keeps its bind shape", label(mesh)));
+            raw.warnings.add(format!("the skin of {} {SKIN_LEFT_ASIDE}", label(mesh)));
         }
     }
     if instances.is_empty() && !root.meshes.is_empty() {

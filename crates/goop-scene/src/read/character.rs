@@ -16,7 +16,7 @@ const MAX_BONES: usize = 1000;
 
 /// Reads the shape.
 pub fn shape(table: &Table<'_>) -> Option<Shape> {
-    let file = shape::mesh_file(table);
+    let file = shape::character_file(table);
     let nodes = table.take_u32("nodes", 50, MAX_BODY_NODES as u32);
     let rate = table.take_f64("rate", Range::within(2.0, 1000.0));
     if table.get("nodes").is_some() && table.get("rate").is_some() {

@@ -203,9 +203,18 @@ fn mesh(table: &Table<'_>) -> Option<Shape> {
     Some(Shape::Mesh { file: mesh_file(table)?, weld })
 }
 
-/// `file` of a mesh.
-pub fn mesh_file(table: &Table<'_>) -> Option<String> {
+/// `file` of a character: a mesh, or the one in the product.
+pub fn character_file(table: &Table<'_>) -> Option<String> {
     let file = table.need_text("file")?;
+    if file == crate::character::BUILT_IN { Some(file) } else { mesh_named(table, file) }
+}
+
+/// `file` of a mesh.
+fn mesh_file(table: &Table<'_>) -> Option<String> {
+    mesh_named(table, table.need_text("file")?)
+}
+
+fn mesh_named(table: &Table<'_>, file: String) -> Option<String> {
     let ending = Path::new(&file).extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !["obj", "ply", "stl", "gltf", "glb"].contains(&ending.as_str()) {
         let message = format!("\"{file}\" is not a mesh file that can be read");

@@ -127,6 +127,14 @@ impl Spline {
                     100.0 * poisson
                 ));
             }
+            if shape.dimension == Dimension::Solid {
+                // A held bar sinks by ρ g L²/2E like a stack of cards, not by 3 ρ g L⁴/2 E h².
+                limits.push(
+                    "the spline energy of a solid resists turning as it resists stretching: a bar held at one end bends \
+                     less than it should, by a factor of three times the square of its length over its height"
+                        .into(),
+                );
+            }
         } else {
             limits.push("published weights act on every direction alike: what resists stretching also holds the normal, like a tension".into());
         }
