@@ -19,7 +19,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
 
-/// Sum of differences of colours, and how many pixels of the second are strongly coloured.
+/// How many pixels are strongly coloured.
 fn coloured(png: &Path) -> usize {
     let image = goop_output::Image::read_png(png).unwrap();
     image.pixels.chunks(3).filter(|p| p.iter().max().unwrap() - p.iter().min().unwrap() > 90).count()
