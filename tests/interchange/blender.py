@@ -223,6 +223,31 @@ def glb():
             check_surface(what, thing, body, split=True)
 
 
+def jelly_glb():
+    """A rigged character of jelly: the vertices and materials of its file, and its motion."""
+    body = truth.all["jelly"]
+    fresh()
+    (thing,) = imported(bpy.ops.import_scene.gltf, filepath=f"{truth.folder}/jelly/{body['name']}.glb")
+    numbers = original_numbers(thing)
+    # Without doubled vertices the numbers are those of the file.
+    numbers = np.arange(len(thing.data.vertices)) if numbers is None else numbers
+    found = len(set(numbers.tolist()))
+    check("jelly vertices", found == body["vertices"], f"{found} of {body['vertices']}")
+    names = [material["name"] for material in body["materials"]]
+    used = {thing.data.materials[polygon.material_index].name for polygon in thing.data.polygons}
+    check("jelly materials", used == {names[m] for m in body["triangle_materials"] or [0]}, f"{sorted(used)}")
+    check_surface("jelly", thing, body, split=True)
+    first, last = thing.data.shape_keys.animation_data.action.frame_range
+    seconds = float(last - first) / truth.fps
+    check("jelly duration", abs(seconds - body["seconds"]) < 1e-3, f"{seconds:.3f} s of {body['seconds']} s")
+    for frame in body["checked"]:
+        expected = upright(truth.positions(body, frame))
+        size = float(np.linalg.norm(expected.max(axis=0) - expected.min(axis=0)))
+        check_positions(f"jelly frame {frame}", world_positions(thing, frame), expected[numbers], size)
+    moved = np.abs(truth.positions(body, body["checked"][-1]) - truth.positions(body, 0)).max()
+    check("jelly moves", bool(moved > 0.01), f"{moved:.3f} m")
+
+
 def reduced_glb():
     """Straight lines between fewer keyframes: within the error that the export states."""
     about = truth.all["reduced"]
@@ -258,6 +283,7 @@ guarded("ply", ply_sequence)
 guarded("glb", glb)
 guarded("source", like_the_source)
 guarded("glb reduced", reduced_glb)
+guarded("jelly", jelly_glb)
 for ending in ["usda", "usdc"]:
     guarded(ending, lambda: usd(ending))
 end()

@@ -22,15 +22,20 @@ tried=0
 
 # try NAME MAY_BE_REFUSED arguments of jelly …
 try() {
-    local name=$1 lenient=$2 code out
+    local name=$1 lenient=$2 code out last
     shift 2
     tried=$((tried + 1))
     rm -rf "$work/out"
     out=$(timeout 900 "$goop" jelly "$@" -o "$work/out" --json --quiet --no-movie 2>"$work/err")
     code=$?
     if [ $code = 0 ]; then
-        "$goop" render "$work/out" --still 0,20,40,60 -q -o "$work/stills" --size 640x480 >/dev/null 2>&1 ||
-            "$goop" render "$work/out" --still 0 -q -o "$work/stills" --size 640x480 >/dev/null 2>&1
+        last=$(($(grep -oE '"frames":[0-9]+' <<<"$out" | head -n 1 | cut -d: -f2) - 1))
+        rm -rf "$work/stills"
+        if ! "$goop" render "$work/out" --still "0,$((last / 3)),$((2 * last / 3)),$last" -q -o "$work/stills" --size 640x480 >/dev/null 2>"$work/err"; then
+            printf 'FAILED   %-40s no picture: %s\n' "$name" "$(head -n 1 "$work/err")"
+            bad=1
+            return
+        fi
         for still in "$work"/stills/*.png; do
             mv "$still" "$pictures/$name-$(basename "$still")"
         done

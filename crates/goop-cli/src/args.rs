@@ -44,7 +44,7 @@ pub enum Command {
     Compare(Compare),
     /// Compute what is known from theory and measurement, and hold it against the known values
     Validate(Validate),
-    /// Measure what the papers claim in curves: stiffness, shape, stretchy, terms or size
+    /// Measure what the papers claim in curves: stiffness, shape, stretchy, terms, cubes or size
     Study(Study),
 }
 
@@ -87,6 +87,9 @@ pub struct Run {
     /// No progress and no summary
     #[arg(short, long)]
     pub quiet: bool,
+    /// What else the JSON object says: a name and its value.
+    #[arg(skip)]
+    pub note: Option<(&'static str, serde_json::Value)>,
 }
 
 /// `goop jelly`
@@ -100,13 +103,19 @@ pub struct Jelly {
     /// Which of the rig's own animations, by name or by number from 0
     #[arg(long, value_name = "NAME", conflicts_with = "motion")]
     pub clip: Option<String>,
+    /// Give a mesh without a rig bones of its own, which stand still until the scene moves them, instead of dropping it
+    #[arg(long, conflicts_with = "motion")]
+    pub bones: bool,
     /// 0 firm rubber … 1 barely holds its shape
     #[arg(long, value_name = "0…1", default_value_t = 0.3, value_parser = softness)]
     pub soft: f64,
     /// Rescale to this height (m)
     #[arg(long, value_name = "M", value_parser = height)]
     pub height: Option<f64>,
-    /// About how many nodes [default: 6000, or 4000 without bones]
+    /// Choose constants fast: the reduced model, and its measured distance from the implicit one
+    #[arg(long)]
+    pub preview: bool,
+    /// About how many nodes [default: 6000, 4000 without bones, 1500 for a preview]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(50..=2_000_000))]
     pub nodes: Option<u32>,
     /// Folder for the results [default: out/<file>]
@@ -220,6 +229,8 @@ pub enum StudyName {
     Stretchy,
     /// Inertial terms of the frame left out (T6)
     Terms,
+    /// A cube on a skeleton: three models, against the predicted stable step (C8 to C13)
+    Cubes,
     /// Preparation and time per frame against the number of nodes (G9, S1)
     Size,
 }
@@ -285,6 +296,9 @@ pub struct Render {
     /// What else is drawn, comma separated
     #[arg(long, value_enum, value_name = "WHAT,…", value_delimiter = ',', default_value = "pins")]
     pub show: Vec<Showing>,
+    /// Skins as glass, also around a lattice
+    #[arg(long)]
+    pub see_through: bool,
     /// What is behind everything: white, black, grey, a colour such as #20303c, or a picture.png
     #[arg(long, value_name = "COLOUR|PNG", value_parser = background)]
     pub background: Option<Behind>,
@@ -337,6 +351,8 @@ pub enum Color {
     Stretch,
     /// How fast it moves
     Speed,
+    /// Which part of a character it is
+    Part,
 }
 
 /// What else is drawn.
@@ -354,6 +370,8 @@ pub enum Showing {
     Nodes,
     /// Every spring
     Springs,
+    /// Bones of characters, through the skin
+    Bones,
     /// Nothing else
     None,
 }

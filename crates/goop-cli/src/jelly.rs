@@ -9,11 +9,13 @@
 
 use crate::args::{Jelly, Run, SceneArgs};
 use crate::open::{self, Opened};
+use crate::preview::{self, Measured};
 use crate::{End, run};
 use anyhow::Result;
 use goop_output::export::{Format, export};
-use goop_scene::character::{self, Played, Source, Wrong};
-use goop_scene::scene::{BodyMotion, Bone, Capsule, Scene, Shape};
+pub use goop_scene::character::Played;
+use goop_scene::character::{self, Source, Wrong};
+use goop_scene::scene::{BodyMotion, Bone, Capsule, Scene, Shape, SkeletonFrom};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -30,7 +32,7 @@ const LONG: f64 = 20.0;
 
 /// `goop jelly`
 pub fn jelly(args: &Jelly) -> Result<End> {
-    let run_args = args.run();
+    let mut run_args = args.run();
     open::use_threads(&run_args.scene);
     let name = args.file.file_stem().map_or("jelly".into(), |n| n.to_string_lossy().into_owned());
     let plan = match plan(args, &name) {
@@ -45,7 +47,11 @@ pub fn jelly(args: &Jelly) -> Result<End> {
             return Ok(End::Wrong);
         }
     };
-    let text = plan.scene.to_toml();
+    let mut scene = plan.scene.clone();
+    if args.preview {
+        preview::reduce(&mut scene);
+    }
+    let text = scene.to_toml();
     let opened = Scene::load_text(&text, &format!("{name}.toml"), &args.set, Path::new(""))
         .and_then(|loaded| open::build(&loaded).map(|built| Opened { loaded, built, name }));
     let opened = match opened {
@@ -58,8 +64,27 @@ pub fn jelly(args: &Jelly) -> Result<End> {
     if !args.quiet && !args.json {
         plan.tell(&opened);
     }
+    let mut measured = None;
+    if args.preview {
+        // What --set changed holds for both.
+        let mut implicit = opened.loaded.scene.clone();
+        for (body, own) in implicit.body.iter_mut().zip(&plan.scene.body) {
+            (body.formulation, body.elasticity) = (own.formulation, own.elasticity);
+            (body.coordinates, body.integrator) = (own.coordinates, own.integrator);
+        }
+        match Measured::of(&implicit, &opened.loaded.folder, plan.played.as_ref()) {
+            Ok(found) => {
+                run_args.note = Some(("preview", found.json()));
+                measured = Some(found.sentence());
+            }
+            Err(sentence) => measured = Some(format!("preview: the error could not be measured: {sentence}")),
+        }
+    }
     let folder = run::folder(&run_args, &opened);
     let end = run::run_opened(&run_args, opened)?;
+    if let Some(sentence) = measured.filter(|_| !args.quiet && !args.json) {
+        println!("{sentence}");
+    }
     if end == End::Done && args.frames.is_none() {
         let report = export(&folder, Format::Glb, &folder)?;
         if !args.quiet && !args.json {
@@ -84,6 +109,7 @@ impl Jelly {
             resume: self.resume,
             json: self.json,
             quiet: self.quiet,
+            note: None,
         }
     }
 }
@@ -113,10 +139,19 @@ impl Plan {
             self.soft,
             figures(self.young),
         );
+        if !self.rigged && !body_bones(&self.scene).is_empty() {
+            println!(
+                "The bones were proposed from the shape and stand still: move them by [[body.bone.key]] or [body.bone.drive] in scene.toml."
+            );
+        }
         if self.rigged && self.played.is_none() {
             println!("The rig has no animation: the bones stand still (give one with --motion dance.bvh).");
         }
     }
+}
+
+fn body_bones(scene: &Scene) -> &[Bone] {
+    scene.body.first().map_or(&[], |body| &body.bone)
 }
 
 /// Three figures of a number.
@@ -140,6 +175,14 @@ fn plan(args: &Jelly, name: &str) -> Result<Plan, Wrong> {
             hint: "give a rigged glTF or GLB file, or leave --motion out: the mesh is then dropped as jelly".into(),
         });
     }
+    if args.bones && rigged {
+        return Err(Wrong {
+            key: "bones".into(),
+            message: format!("{} has bones of its own", path.display()),
+            hint: "leave --bones out; to change bones, edit them in the scene.toml of a run".into(),
+        });
+    }
+    let held = rigged || args.bones;
     let mut motion =
         source.rig.as_ref().filter(|rig| args.motion.is_some() || !rig.motions.is_empty()).map(|_| BodyMotion {
             file: args.motion.as_ref().map(|file| file.to_string_lossy().replace('\\', "/")),
@@ -173,25 +216,27 @@ fn plan(args: &Jelly, name: &str) -> Result<Plan, Wrong> {
                 .collect();
         }
     }
-    let length = if rigged { 0.5 * source.thickness() } else { source.volume().cbrt() };
+    let length = if held { 0.5 * source.thickness() } else { source.volume().cbrt() };
     let young = round(DENSITY * GRAVITY * length * FIRM * (LOOSE / FIRM).powf(args.soft));
     let low = source.skin.positions.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
     let size = source.size();
     let floor = match &played {
         Some(played) => lowest(played, &source, seconds) - 0.01 * size.y,
-        None if rigged => low,
+        None if held => low,
         None => 0.0,
     };
-    let drop = if rigged { 0.0 } else { round(0.4 * size.y - low) };
-    let nodes = args.nodes.unwrap_or(if rigged { 6000 } else { 4000 });
-    let mut scene = base(name, seconds, nodes, young, drop, round(floor), size.max_element(), rigged)?;
+    let drop = if held { 0.0 } else { round(0.4 * size.y - low) };
+    let usual = if held { 6000 } else { 4000 };
+    let nodes = args.nodes.unwrap_or(if args.preview { preview::NODES } else { usual });
+    let mut scene = base(name, seconds, nodes, young, drop, round(floor), size.max_element(), held)?;
     let body = &mut scene.body[0];
     if let Shape::Character { file, height, .. } = &mut body.shape {
         *file = path.to_string_lossy().replace('\\', "/");
         *height = args.height;
     }
     let sampling = goop::character::Sampling::default();
-    let frame = character::frame(&source, body, None, &sampling, Some(nodes as usize))?;
+    let skeleton = args.bones.then_some(SkeletonFrom::Auto);
+    let frame = character::frame(&source, body, skeleton, &sampling, Some(nodes as usize))?;
     body.bone = bones(&frame, &source);
     body.motion = motion;
     Ok(Plan { scene, played, young, soft: args.soft, rigged })
@@ -210,6 +255,7 @@ fn bones(frame: &character::Frame, source: &Source) -> Vec<Bone> {
             parent: bone.parent.map(|b| frame.bones[b].name.clone()),
             joint: joint.filter(|joint| *joint != bone.name),
             key: Vec::new(),
+            drive: None,
         })
     });
     each.collect()
@@ -253,7 +299,7 @@ fn base(
     drop: f64,
     floor: f64,
     size: f64,
-    rigged: bool,
+    held: bool,
 ) -> Result<Scene, Wrong> {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut body: String = name.chars().map(|c| if good(c) { c } else { '-' }).take(60).collect();
@@ -268,7 +314,7 @@ seconds = {seconds:?}
 fps = 30
 [step]
 dt = {dt:?}
-settle = {rigged}
+settle = {held}
 [[body]]
 name = "{body}"
 formulation = "jelly"

@@ -9,6 +9,7 @@ mod jelly;
 mod library;
 mod open;
 mod outputs;
+mod preview;
 mod progress;
 mod render;
 mod resume;

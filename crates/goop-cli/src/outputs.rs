@@ -7,8 +7,8 @@ use goop::model::Body;
 use goop_output::cache::write_springs;
 use goop_output::names::file_names;
 use goop_output::{
-    BodyMesh, Cache, CacheBody, Centers, Forces, Marks, Material, ObjSequence, PlySequence, Probes, RestMesh, Sink,
-    Stats,
+    BodyMesh, Bones, Cache, CacheBody, Centers, Forces, Marks, Material, ObjSequence, PlySequence, Probes, RestBones,
+    RestMesh, Sink, Stats,
 };
 use goop_scene::saved::SavedShape;
 use goop_scene::{Built, Skin};
@@ -56,6 +56,14 @@ pub fn open(
             1 => Box::new(Marks::open(folder, names, mark)?),
             _ => Box::new(Forces::open(folder, names, mark)?),
         });
+    }
+    if model.bodies.iter().any(|body| body.sampled.as_ref().is_some_and(|sampled| !sampled.bones.is_empty())) {
+        let bones = |body: &Body| {
+            let sampled = body.sampled.as_ref().filter(|sampled| !sampled.bones.is_empty())?;
+            Some(RestBones::of(&body.name, sampled))
+        };
+        let bones: Vec<Option<RestBones>> = model.bodies.iter().map(bones).collect();
+        sinks.push(Box::new(Bones::open(folder, &bones, mark(sinks.len()))?));
     }
     if marks.is_none() {
         springs(folder, model)?;

@@ -2,7 +2,7 @@
 //!
 //! Positions, velocities and stretch come from `cache/`, meshes and springs from `rest/`,
 //! energies from `stats.csv`, pins and contacts from `marks.csv`, forces from `forces.csv`,
-//! centres of mass from `centers.csv`, obstacles and the camera from `scene.toml`; nothing is
+//! centres of mass from `centers.csv`, bones and body parts from `rest/bones.json` and `bones.csv`, obstacles and the camera from `scene.toml`; nothing is
 //! simulated again.
 
 use crate::args::{Behind, Color, Look, Point, Render, Showing};
@@ -14,9 +14,9 @@ use goop::frame::{BodyFrame, Frame};
 use goop::ledger::Ledger;
 use goop_output::render::{
     Background, BodyLook, CameraLook, ColorBy, Framing, Motion, ObstacleLook, Renderer, SceneLook, Settings, Show,
-    Style,
+    Style, part_color,
 };
-use goop_output::{CacheReader, Image, Mark, Movie, StoredCenters, StoredForces, StoredMarks};
+use goop_output::{CacheReader, CachedBody, Image, Mark, Movie, StoredBones, StoredCenters, StoredForces, StoredMarks};
 use goop_scene::Scene;
 use goop_scene::scene::{Camera, Edit};
 use std::path::Path;
@@ -54,6 +54,7 @@ impl Picture {
                 Color::Body => ColorBy::Body,
                 Color::Stretch => ColorBy::Stretch,
                 Color::Speed => ColorBy::Speed,
+                Color::Part => ColorBy::Part,
             },
             show: Show {
                 pins: shows(Showing::Pins),
@@ -62,6 +63,8 @@ impl Picture {
                 forces: shows(Showing::Forces),
                 nodes: shows(Showing::Nodes),
                 springs: shows(Showing::Springs),
+                bones: shows(Showing::Bones),
+                see_through: args.see_through,
                 hud: args.hud,
                 captions: args.captions,
                 ..Show::default()
@@ -155,6 +158,7 @@ struct Stored {
     centers: StoredCenters,
     marks: StoredMarks,
     forces: StoredForces,
+    bones: StoredBones,
     bodies: Vec<Drawn>,
 }
 
@@ -169,7 +173,7 @@ struct Drawn {
 
 impl Drawn {
     /// Triangles and segments between nodes, from those between vertices.
-    fn of(cache: &CacheReader, b: usize) -> Result<Drawn> {
+    fn of(cache: &CacheReader, b: usize, bones: &StoredBones) -> Result<Drawn> {
         let body = &cache.bodies()[b];
         let (rest, mut points, mut still) = (&body.rest, cache.nodes(b, 0)?.positions, Vec::new());
         let nodes = points.len();
@@ -188,8 +192,10 @@ impl Drawn {
                 triangles: rest.triangles.iter().map(|t| t.map(shift)).collect(),
                 segments: rest.segments.iter().map(|s| s.map(shift)).collect(),
                 lattice: cache.springs(b)?,
+                nodes: Some(nodes),
                 ..BodyLook::of_rest(rest)
             };
+            let look = with_bones(look, body, bones);
             return Ok(Drawn { look, still, apart: true });
         }
         let mut place = Vec::with_capacity(rest.positions.len());
@@ -223,6 +229,18 @@ fn single(color: [f64; 3]) -> [f32; 3] {
     color.map(|part| part as f32)
 }
 
+/// The bones of a character, and colours by the part that every node, and the skin at it, belongs to.
+fn with_bones(look: BodyLook, body: &CachedBody, bones: &StoredBones) -> BodyLook {
+    let Some(rest) = bones.of(&body.rest.name, body.node_count()) else { return look };
+    let of_node = |node: usize| {
+        let mixed = rest.parts[node].iter().map(|&(part, share)| share * Vec3::from(part_color(part as usize)));
+        mixed.sum::<Vec3>().to_array()
+    };
+    let vertices = (0..body.rest.positions.len()).map(|vertex| body.node_of(vertex).map_or([0.5; 3], of_node));
+    let parts = (0..rest.parts.len()).map(of_node).chain(vertices).collect();
+    BodyLook { bones: rest.bones.iter().map(|bone| bone.form).collect(), parts, ..look }
+}
+
 impl Stored {
     fn open(folder: &Path) -> Result<Self> {
         let cache = CacheReader::open(folder)?;
@@ -233,6 +251,7 @@ impl Stored {
         let text = std::fs::read_to_string(&path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
         let (scene, _) = Scene::parse(&text, "scene.toml").map_err(|faults| anyhow!("{faults}"))?;
         let ledger = std::fs::read_to_string(folder.join("stats.csv")).map(|text| totals(&text)).unwrap_or_default();
+        let bones = StoredBones::read(folder)?;
         let sizes: Vec<(&str, usize)> =
             cache.bodies().iter().map(|body| (body.rest.name.as_str(), body.node_count())).collect();
         Ok(Self {
@@ -241,7 +260,8 @@ impl Stored {
             centers: StoredCenters::read(folder)?,
             marks: StoredMarks::read(folder)?,
             forces: StoredForces::read(folder, &sizes)?,
-            bodies: (0..cache.bodies().len()).map(|b| Drawn::of(&cache, b)).collect::<Result<_>>()?,
+            bodies: (0..cache.bodies().len()).map(|b| Drawn::of(&cache, b, &bones)).collect::<Result<_>>()?,
+            bones,
             cache,
         })
     }
@@ -346,6 +366,7 @@ impl Stored {
                 sprung: marked(Mark::Spring),
                 center,
                 center_velocity,
+                bones: self.bones.at(index, name),
                 ..BodyFrame::default()
             });
         }

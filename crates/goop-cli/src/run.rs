@@ -32,6 +32,7 @@ pub fn default_scene() -> Result<End> {
         resume: false,
         json: false,
         quiet: false,
+        note: None,
     };
     let end = run(&args)?;
     if end == End::Done {
@@ -268,6 +269,9 @@ fn simulate(
         object["output"] = folder.path().display().to_string().into();
         if let Some(sentence) = failure {
             object["message"] = sentence.into();
+        }
+        if let Some((name, value)) = &args.note {
+            object[*name] = value.clone();
         }
         println!("{object}");
     } else if !args.quiet {

@@ -39,7 +39,10 @@ pub fn scene(opened: &Opened, folder: &Path) -> Scene {
             _ => None,
         };
         let of_motion = body.motion.as_mut().and_then(|motion| motion.file.as_mut());
-        for file in of_shape.into_iter().chain(of_motion) {
+        let drives =
+            body.pin.iter_mut().map(|pin| &mut pin.drive).chain(body.bone.iter_mut().map(|bone| &mut bone.drive));
+        let of_drives = drives.filter_map(|drive| drive.as_mut()?.file.as_mut());
+        for file in of_shape.into_iter().chain(of_motion).chain(of_drives) {
             let there = opened.loaded.folder.join(&*file);
             if let (Ok(from), Ok(to)) = (folder.canonicalize(), there.canonicalize()) {
                 *file = slashes(&way(&from, &to));

@@ -5,6 +5,7 @@
 //! FOLDER/run        the run      FOLDER/<format>  its exports
 //! FOLDER/source     a mesh file that one body comes from
 //! FOLDER/small-glb  a run whose GLB is too large and is reduced
+//! FOLDER/jelly      a rigged character of jelly, as GLB
 //! FOLDER/truth.json what the frames held, taken before any file was written
 //! ```
 //! Serves `tests/interchange/run.sh`.
@@ -157,7 +158,8 @@ fn main() -> Result<()> {
         anyhow::ensure!(report.reduced_error.is_none(), "a small run was reduced");
     }
     let reduced = reduced(folder)?;
-    let all = json!({ "fps": FPS, "checked": CHECKED, "bodies": truth, "reduced": reduced });
+    let jelly = jelly(folder)?;
+    let all = json!({ "fps": FPS, "checked": CHECKED, "bodies": truth, "reduced": reduced, "jelly": jelly });
     std::fs::write(folder.join("truth.json"), all.to_string())?;
     Ok(())
 }
@@ -254,6 +256,57 @@ fn expected_frame(body: &CacheBody, state: &BodyFrame) -> Value {
         "velocities": nodes.iter().map(|&n| state.velocities[n]).collect::<Vec<_>>(),
         "stretch": nodes.iter().map(|&n| state.stretch[n]).collect::<Vec<_>>(),
     })
+}
+
+/// The built-in dancer on few nodes: a skin that sits on none of them.
+const JELLY: &str = r#"
+format = 1
+[clip]
+seconds = 0.5
+fps = 24
+[step]
+dt = 0.0166
+settle = true
+[[body]]
+name = "dancer"
+formulation = "jelly"
+shape.character = { file = "built-in:dancer", nodes = 400 }
+motion = {}
+[body.material]
+young = 2e4
+poisson = 0.4
+[body.solver]
+tolerance = 1e-3
+"#;
+
+/// What a rigged character of jelly becomes: every vertex of its file, its materials and its motion.
+fn jelly(folder: &Path) -> Result<Value> {
+    let loaded = goop_scene::Scene::load_text(JELLY, "jelly.toml", &[], Path::new(""));
+    let scene = loaded.map_err(|faults| anyhow::anyhow!("{faults}"))?.scene;
+    let mut built = scene.build(Path::new("")).map_err(|faults| anyhow::anyhow!("{faults:?}"))?;
+    let skin = built.skins[0].take().context("the dancer has a skin")?;
+    let body = imported("dancer", built.model.bodies[0].len(), &skin);
+    let mut truth = expected_mesh(&body);
+    let clip = Clip { seconds: scene.clip.seconds, fps: FPS };
+    let checked = [0, 5, clip.frames() - 1];
+    let run = RunFolder::create(folder.join("jelly"))?;
+    run.write_manifest(&Manifest { scene: "dancer".into(), fps: FPS, ..Manifest::default() })?;
+    let mut cache = Cache::create(run.path(), vec![body], FPS, 0)?;
+    let mut world = World::new(built.model);
+    world.settle()?;
+    for frame in world.play(clip) {
+        let frame = frame?;
+        if checked.contains(&frame.index) {
+            truth["frames"][frame.index.to_string()] = json!({ "positions": frame.bodies[0].drawn });
+        }
+        cache.write(&frame)?;
+    }
+    cache.finish()?;
+    let report = export(run.path(), Format::Glb, run.path())?;
+    anyhow::ensure!(report.reduced_error.is_none(), "a short dance was reduced");
+    truth["checked"] = json!(checked);
+    truth["seconds"] = json!(clip.seconds);
+    Ok(truth)
 }
 
 /// A sheet with waves on it: 300 frames of 10 000 vertices would be 72 MB.

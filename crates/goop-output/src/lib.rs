@@ -11,6 +11,7 @@
 //! world that made them. Every file is written [whole or not at all](whole), except
 //! the tables and the cache, which grow by whole frames (see [`table`], [`cache`]).
 
+pub mod bones;
 pub mod cache;
 pub mod centers;
 pub mod compare;
@@ -32,6 +33,7 @@ pub mod stats;
 pub mod table;
 pub mod whole;
 
+pub use bones::{Bones, RestBone, RestBones, RestForm, StoredBones};
 pub use cache::{Cache, CacheBody, CacheReader, CachedBody, Material, RestMesh};
 pub use centers::{Centers, StoredCenters};
 pub use compare::{Comparison, RunTrace, render};

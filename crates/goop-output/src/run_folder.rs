@@ -3,7 +3,7 @@
 //! ```text
 //! manifest.json   what was run and how it ended; the same bytes for the same run
 //! timing.json     everything that depends on the clock or the machine
-//! stats.csv  probes.csv  centers.csv  marks.csv  forces.csv  frames/<body>/<body>.0000.<ending>
+//! stats.csv  probes.csv  centers.csv  marks.csv  forces.csv  bones.csv  frames/<body>/<body>.0000.<ending>
 //! rest/  cache/   the motion, see [`crate::cache`]
 //! ```
 //! A folder is ours if its manifest says so. Old results in it are replaced; files
@@ -109,7 +109,7 @@ fn foreign_entry(folder: &Path) -> io::Result<Option<String>> {
 }
 
 fn remove_old_results(folder: &Path) -> io::Result<()> {
-    const TABLES: [&str; 5] = ["stats.csv", "probes.csv", "centers.csv", "marks.csv", "forces.csv"];
+    const TABLES: [&str; 6] = ["stats.csv", "probes.csv", "centers.csv", "marks.csv", "forces.csv", "bones.csv"];
     // First, so that a run killed before its own first checkpoint is not taken for the old one.
     remove_if_there(&folder.join("checkpoint/state.bin"))?;
     remove_if_empty(&folder.join("checkpoint"))?;
@@ -119,6 +119,7 @@ fn remove_old_results(folder: &Path) -> io::Result<()> {
     for name in TABLES.into_iter().chain([TIMING, MANIFEST]) {
         remove_if_there(&folder.join(format!(".{name}{}", whole::PART)))?;
     }
+    remove_if_there(&folder.join("rest/bones.json"))?;
     crate::cache::remove_old(folder)?;
     remove_if_empty(&folder.join("rest"))?;
     remove_if_empty(&folder.join("cache"))?;

@@ -27,6 +27,8 @@ const SMALL: Settings = Settings {
         forces: false,
         nodes: false,
         springs: false,
+        bones: false,
+        see_through: false,
         hud: false,
         captions: false,
         obstacles: true,

@@ -6,7 +6,7 @@
 //!              finite
 //! rigid        none                        momentum
 //! framed       spline, springs, metric     semi-implicit
-//! reduced      springs, metric             explicit-taylor, symplectic-euler, backward-euler
+//! reduced      springs, metric, finite     explicit-taylor, symplectic-euler, backward-euler
 //! ```
 
 use crate::reader::Word;
@@ -102,8 +102,8 @@ impl Axes {
                 "semi-implicit",
             ),
             Coordinates::Reduced => (
-                matches!(self.elasticity, Elasticity::Springs | Elasticity::Metric),
-                "springs or metric",
+                matches!(self.elasticity, Elasticity::Springs | Elasticity::Metric | Elasticity::Finite),
+                "springs, metric or finite",
                 matches!(
                     self.integrator,
                     Integrator::ExplicitTaylor | Integrator::SymplecticEuler | Integrator::BackwardEuler

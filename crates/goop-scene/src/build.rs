@@ -61,6 +61,25 @@ pub fn vector(v: scene::Vector) -> DVec3 {
     DVec3::from_array(v)
 }
 
+/// How to mend a list of forces.
+pub const FORCES: &str = "name a readable text file with lines such as '0 force 2000 0 0' and '0.05 stop'";
+
+/// What drives a block, from the scene or from its file.
+pub fn pushes(drive: &scene::Drive, folder: &Path) -> Result<Vec<Push>, crate::rig::RigError> {
+    if let Some(file) = &drive.file {
+        return Ok(crate::rig::read_forces(&folder.join(file))?.pushes());
+    }
+    let push = |p: &scene::Push| Push {
+        time: p.time,
+        newtons: vector(p.newtons),
+        stop: p.stop,
+        hold: p.hold,
+        release: p.release,
+        turn: vector(p.turn) * (std::f64::consts::PI / 180.0),
+    };
+    Ok(drive.push.iter().map(push).collect())
+}
+
 /// Rotation about x, then y, then z (degrees).
 pub fn rotation(degrees: scene::Vector) -> DQuat {
     let [x, y, z] = degrees.map(f64::to_radians);
@@ -307,9 +326,11 @@ impl Builder {
             let pivot = targets.iter().sum::<DVec3>() / targets.len().max(1) as f64;
             let mut motion = Motion::new(pin.key.iter().map(key).collect());
             if let Some(drive) = &pin.drive {
-                let push =
-                    |p: &scene::Push| Push { time: p.time, newtons: vector(p.newtons), stop: p.stop, hold: p.hold };
-                motion = motion.driven(drive.mass, gravity, &drive.push.iter().map(push).collect::<Vec<_>>());
+                match pushes(drive, folder) {
+                    // The motion of a pin is about its pivot.
+                    Ok(pushes) => motion = motion.driven(drive.mass, gravity, &pushes, DVec3::ZERO),
+                    Err(error) => self.fault(&format!("{path}.pin[{k}].drive.file"), error.to_string(), FORCES),
+                }
             }
             pins.push(Pin { nodes, targets, pivot, motion, stiffness: pin.stiffness, grab: false });
         }
@@ -331,8 +352,11 @@ impl Builder {
         if entry.parts > 1 {
             let parts = Parts::along(&body.shape.rest_positions, entry.parts as usize);
             body.parts = Some(Arc::new(parts));
-            body.by_parts = entry.solver.by_parts;
+        } else if let Some(sampled) = body.sampled.as_ref().filter(|sampled| sampled.bones.len() > 1) {
+            // A character has the parts of its bones.
+            body.parts = Some(Arc::new(sampled.parts.clone()));
         }
+        body.by_parts = entry.solver.by_parts && body.parts.is_some();
         body.solver = solve::Settings {
             method: match entry.solver.linear {
                 scene::Linear::Auto => solve::Method::Auto,
@@ -451,7 +475,8 @@ impl Builder {
     }
 
     fn character(&mut self, path: &str, entry: &scene::Body, scene: &Scene, folder: &Path) -> Option<character::Made> {
-        match character::make(entry, scene.clip.seconds, scene.step.dt, folder) {
+        let (seconds, dt, gravity) = (scene.clip.seconds, scene.step.dt, vector(scene.world.gravity));
+        match character::make(entry, &character::Timing { seconds, dt, gravity, folder }) {
             Ok(made) => {
                 self.warnings.extend(made.notes.iter().map(|note| format!("{path}: {note}")));
                 Some(made)

@@ -1,5 +1,6 @@
 //! Text to scene: parse, include, set, read, and check what refers to what.
 
+mod block;
 mod body;
 mod character;
 mod drive;
@@ -234,21 +235,29 @@ fn total_nodes(top: &Table<'_>, bodies: &[body::ReadBody]) {
     }
 }
 
-/// Hashes every mesh and saved shape; one that cannot be read is a fault at its place.
+/// Hashes every mesh, saved shape, motion and list of forces; one that cannot be read is a fault at its place.
 fn mesh_files(top: &Table<'_>, scene: &Scene, folder: &Path) -> Inputs {
     let mut inputs = Inputs::new();
     for (index, body) in scene.body.iter().enumerate() {
         let (kind, file) = match &body.shape {
-            Shape::Mesh { file, .. } => ("mesh", file),
-            Shape::Saved { file } => ("saved", file),
-            Shape::Character { file, .. } => ("character", file),
-            _ => continue,
+            Shape::Mesh { file, .. } => ("mesh", Some(file)),
+            Shape::Saved { file } => ("saved", Some(file)),
+            Shape::Character { file, .. } => ("character", Some(file)),
+            _ => ("", None),
         };
         let index_text = index.to_string();
         let captured = body.motion.as_ref().and_then(|motion| motion.file.as_ref());
-        let captured = captured.map(|file| (vec!["body", &*index_text, "motion", "file"], "motion.file".into(), file));
-        let shape = (vec!["body", &*index_text, "shape", kind, "file"], format!("shape.{kind}.file"), file);
-        for (keys, name, file) in std::iter::once(shape).chain(captured) {
+        let captured = captured.map(|file| (vec!["motion", "file"], "motion.file".to_owned(), file));
+        let shape = file.map(|file| (vec!["shape", kind, "file"], format!("shape.{kind}.file"), file));
+        let numbers: Vec<String> = (0..body.pin.len().max(body.bone.len())).map(|k| k.to_string()).collect();
+        let of_pins = body.pin.iter().map(|pin| ("pin", &pin.drive)).enumerate();
+        let of_bones = body.bone.iter().map(|bone| ("bone", &bone.drive)).enumerate();
+        let pushed = of_pins.chain(of_bones).filter_map(|(k, (owner, drive))| {
+            let file = drive.as_ref()?.file.as_ref()?;
+            Some((vec![owner, &*numbers[k], "drive", "file"], format!("{owner}[{k}].drive.file"), file))
+        });
+        for (keys, name, file) in shape.into_iter().chain(captured).chain(pushed) {
+            let keys: Vec<&str> = ["body", &*index_text].into_iter().chain(keys).collect();
             if file == crate::character::BUILT_IN {
                 continue;
             }

@@ -88,17 +88,7 @@ fn body(out: &mut Text, body: &Body) {
         out.line("at", &pin.at);
         out.maybe("stiffness", &pin.stiffness);
         keyframes(out, "[[body.pin.key]]", &pin.key);
-        if let Some(drive) = &pin.drive {
-            out.header("[body.pin.drive]");
-            out.line("mass", &drive.mass);
-            for push in &drive.push {
-                out.header("[[body.pin.drive.push]]");
-                out.line("time", &push.time);
-                out.line("newtons", &push.newtons);
-                out.line("stop", &push.stop);
-                out.line("hold", &push.hold);
-            }
-        }
+        block(out, "pin", pin.drive.as_ref());
     }
     bones(out, body);
     body.drive.iter().for_each(|one| drive(out, one));
@@ -168,6 +158,22 @@ fn choreography(out: &mut Text, one: &Choreography) {
     }
 }
 
+fn block(out: &mut Text, owner: &str, drive: Option<&Drive>) {
+    let Some(drive) = drive else { return };
+    out.header(&format!("[body.{owner}.drive]"));
+    out.line("mass", &drive.mass);
+    out.maybe("file", &drive.file);
+    for push in &drive.push {
+        out.header(&format!("[[body.{owner}.drive.push]]"));
+        out.line("time", &push.time);
+        out.line("newtons", &push.newtons);
+        out.line("stop", &push.stop);
+        out.line("hold", &push.hold);
+        out.line("release", &push.release);
+        out.line("turn", &push.turn);
+    }
+}
+
 fn bones(out: &mut Text, body: &Body) {
     for bone in &body.bone {
         out.header("[[body.bone]]");
@@ -184,6 +190,7 @@ fn bones(out: &mut Text, body: &Body) {
         out.maybe("parent", &bone.parent);
         out.maybe("joint", &bone.joint);
         keyframes(out, "[[body.bone.key]]", &bone.key);
+        block(out, "bone", bone.drive.as_ref());
     }
     if let Some(motion) = &body.motion {
         out.header("[body.motion]");

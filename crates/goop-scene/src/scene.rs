@@ -230,7 +230,7 @@ pub struct Body {
     /// How the implicit equations are solved.
     pub solver: Solver,
     /// Parts that the body is cut into across its longest side, 1 to 64: of the reduced model, and of implicit steps
-    /// solved by parts. Default 1.
+    /// solved by parts. Default 1, for a character one for each of its bones.
     pub parts: u32,
     /// Held nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -270,6 +270,9 @@ pub struct Bone {
     /// Motion relative to its start, where no rig moves it; rotation about its middle.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub key: Vec<Key>,
+    /// It is a rigid body of its own mass that forces and gravity move, where no rig does; flesh does not move it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<Drive>,
 }
 
 /// `capsule = { from, to, radius }` of a bone.
@@ -677,14 +680,18 @@ pub struct Pin {
     pub drive: Option<Drive>,
 }
 
-/// `[body.pin.drive]`
+/// `[body.pin.drive]` and `[body.bone.drive]`
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Drive {
     /// Mass of the block (kg).
     pub mass: f64,
     /// Forces on it, in the order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub push: Vec<Push>,
+    /// The same as a text file of times and forces, turns and events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// `[[body.pin.drive.push]]`
@@ -699,6 +706,10 @@ pub struct Push {
     pub stop: bool,
     /// The weight is carried from then on. Default false.
     pub hold: bool,
+    /// The weight is carried no longer. Default false.
+    pub release: bool,
+    /// It turns so fast about x, y and z from then on (degrees/s). Default not at all.
+    pub turn: Vector,
 }
 
 /// One keyframe of a motion.

@@ -178,3 +178,46 @@ fn layers_and_parts_have_their_own_material() {
     }
     assert!(layers[0] > 50 && layers[1] > 50, "{layers:?}");
 }
+
+/// Catches a character whose reduced coordinates, or implicit steps by parts, are those of one lump.
+#[test]
+fn a_character_has_the_parts_of_its_bones() {
+    let plain = build("", "0, 0, 0", "0, 0, 0", -9.81);
+    for body in ["elasticity = \"finite\"", "[body.solver]\nby-parts = true"] {
+        let model = build(body, "0, 0, 0", "0, 0, 0", -9.81).model;
+        assert_eq!(model.bodies[0].parts.as_ref().map(|parts| parts.count), Some(2), "{body}");
+        let mut world = World::new(model);
+        world.settle().unwrap();
+        world.step().unwrap();
+    }
+    assert!(!plain.model.bodies[0].by_parts);
+    // Bones that turn apart: one map cannot follow both, a map a part can.
+    let turned = BONES.replacen("TURN", "0, 0, 0", 1).replace("TURN", "0, 0, 60").replace("KEY", "0, 0, 0");
+    let text = format!(
+        "format = 1\n[world]\ngravity = [0, 0, 0]\n[clip]\nseconds = 4\n[step]\ndt = 0.01\n[[body]]\nname = \"post\"\n\
+         elasticity = \"finite\"\ncoordinates = \"reduced\"\nintegrator = \"backward-euler\"\n\
+         shape.character = {{ file = \"post.obj\", nodes = 600 }}\n{turned}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    post(folder.path());
+    let loaded = Scene::load_text(&text, "post.toml", &[], folder.path()).unwrap_or_else(|faults| panic!("{faults}"));
+    let model = loaded.scene.build(&loaded.folder).unwrap_or_else(|faults| panic!("{faults:?}")).model;
+    let far = |parts: bool| {
+        let mut model = model.clone();
+        if !parts {
+            model.bodies[0].parts = None;
+        }
+        let mut world = World::new(model);
+        while world.time() < 4.0 {
+            world.step().unwrap();
+        }
+        // The end of the post beyond the upper bone must have turned with it.
+        let (rest, now) = (&world.model().bodies[0].shape.rest_positions, &world.state().bodies[0].positions);
+        let pivot = DVec3::new(0.0, 0.725, 0.0);
+        let turn = glam::DQuat::from_rotation_z(60f64.to_radians());
+        let top = (0..rest.len()).filter(|&i| rest[i].y > 0.9);
+        top.map(|i| now[i].distance(pivot + turn * (rest[i] - pivot))).fold(0.0, f64::max)
+    };
+    let (with, without) = (far(true), far(false));
+    assert!(with < 0.05 && with < 0.5 * without, "{with} {without}");
+}

@@ -38,15 +38,21 @@ pub struct Push {
     pub stop: bool,
     /// Its weight is carried from now on.
     pub hold: bool,
+    /// Its weight is carried no longer.
+    pub release: bool,
+    /// It turns at this rate from now on (rad/s), world axes.
+    pub turn: DVec3,
 }
 
-/// Constant acceleration from a time on.
+/// Constant acceleration and turning from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Stretch {
     time: f64,
     position: DVec3,
     velocity: DVec3,
     acceleration: DVec3,
+    rotation: DQuat,
+    spin: DVec3,
 }
 
 /// Keyframes, linear in position and slerp in rotation, held outside the range; and the way of a block that forces
@@ -56,30 +62,43 @@ pub struct Motion {
     keys: Vec<Key>,
     #[serde(default)]
     driven: Vec<Stretch>,
+    /// The point that a driven block turns about, at the start (m).
+    #[serde(default)]
+    about: DVec3,
 }
 
 impl Motion {
     /// Keys are sorted by time; two at the same time jump.
     pub fn new(mut keys: Vec<Key>) -> Self {
         keys.sort_by(|a, b| a.time.total_cmp(&b.time));
-        Self { keys, driven: Vec::new() }
+        Self { keys, ..Self::default() }
     }
 
     /// Adds the way of a rigid block of its own mass (kg) that forces and gravity drive from rest at t = 0, and that
-    /// nothing else pushes back: x = x₀ + v t + ½ a t² between pushes, [Chang] 5.1.
-    pub fn driven(mut self, mass: f64, gravity: DVec3, pushes: &[Push]) -> Self {
+    /// nothing else pushes back: x = x₀ + v t + ½ a t² between pushes, [Chang] 5.1. It turns about a point that
+    /// goes with it; `about` is where that is at the start, in the axes of the motion (m).
+    pub fn driven(mut self, mass: f64, gravity: DVec3, pushes: &[Push], about: DVec3) -> Self {
         let mut pushes = pushes.to_vec();
         pushes.sort_by(|a, b| a.time.total_cmp(&b.time));
-        let mut now = Stretch { time: 0.0, position: DVec3::ZERO, velocity: DVec3::ZERO, acceleration: gravity };
+        let mut now = Stretch {
+            time: 0.0,
+            position: DVec3::ZERO,
+            velocity: DVec3::ZERO,
+            acceleration: gravity,
+            rotation: DQuat::IDENTITY,
+            spin: DVec3::ZERO,
+        };
+        self.about = about;
         let mut weight = gravity;
         self.driven = vec![now];
         for push in pushes {
             let (position, velocity) = now.at(push.time);
-            if push.hold {
-                weight = DVec3::ZERO;
+            if push.hold || push.release {
+                weight = if push.hold { DVec3::ZERO } else { gravity };
             }
             let velocity = if push.stop { DVec3::ZERO } else { velocity };
-            now = Stretch { time: push.time, position, velocity, acceleration: push.newtons / mass + weight };
+            let (acceleration, rotation) = (push.newtons / mass + weight, now.turned(push.time));
+            now = Stretch { time: push.time, position, velocity, acceleration, rotation, spin: push.turn };
             self.driven.push(now);
         }
         self
@@ -87,13 +106,14 @@ impl Motion {
 
     /// Stands still at this pose.
     pub fn still(position: DVec3, rotation: DQuat) -> Self {
-        Self { keys: vec![Key { time: 0.0, position, rotation }], driven: Vec::new() }
+        Self::new(vec![Key { time: 0.0, position, rotation }])
     }
 
     /// Whether it ever moves.
     pub fn moves(&self) -> bool {
         self.keys.windows(2).any(|k| k[0].position != k[1].position || k[0].rotation != k[1].rotation)
-            || self.driven.iter().any(|d| d.velocity != DVec3::ZERO || d.acceleration != DVec3::ZERO)
+            || (self.driven.iter())
+                .any(|d| [d.velocity, d.acceleration, d.spin].iter().any(|rate| *rate != DVec3::ZERO))
     }
 
     /// Pose and velocities at a time; at a key the velocity is that of the piece before it.
@@ -102,8 +122,11 @@ impl Motion {
         let after = self.driven.partition_point(|d| d.time < time);
         if let Some(stretch) = self.driven.get(after.saturating_sub(1)) {
             let (position, velocity) = stretch.at(time);
-            pose.position += position;
-            pose.velocity += velocity;
+            let (turn, arm) = (stretch.turned(time), pose.position - self.about);
+            pose.position = self.about + position + turn * arm;
+            pose.velocity = velocity + turn * pose.velocity + stretch.spin.cross(turn * arm);
+            pose.rotation = turn * pose.rotation;
+            pose.spin = stretch.spin + turn * pose.spin;
         }
         pose
     }
@@ -146,6 +169,14 @@ impl Stretch {
     fn at(&self, time: f64) -> (DVec3, DVec3) {
         let t = (time - self.time).max(0.0);
         (self.position + t * (self.velocity + 0.5 * t * self.acceleration), self.velocity + t * self.acceleration)
+    }
+
+    /// Orientation.
+    fn turned(&self, time: f64) -> DQuat {
+        if self.spin == DVec3::ZERO {
+            return self.rotation;
+        }
+        (DQuat::from_scaled_axis((time - self.time).max(0.0) * self.spin) * self.rotation).normalize()
     }
 }
 
@@ -225,14 +256,41 @@ mod tests {
         let gravity = DVec3::new(0.0, -9.81, 0.0);
         let push = Push { time: 0.0, newtons: DVec3::new(54.0, 0.0, 0.0), ..Push::default() };
         let end = Push { time: 0.5, stop: true, hold: true, ..Push::default() };
-        let motion = Motion::default().driven(27.0, gravity, &[push, end]);
+        let motion = Motion::default().driven(27.0, gravity, &[push, end], DVec3::ZERO);
         assert!(motion.moves());
         let at = |t: f64| motion.at(t).position;
         assert!((at(0.3) - DVec3::new(0.09, -0.5 * 9.81 * 0.09, 0.0)).length() < 1e-12);
         assert_eq!((at(0.5), motion.at(2.0).velocity), (at(2.0), DVec3::ZERO));
         let free = Push { hold: false, ..end };
-        let motion = Motion::default().driven(27.0, gravity, &[push, free]);
+        let motion = Motion::default().driven(27.0, gravity, &[push, free], DVec3::ZERO);
         assert!((motion.at(1.5).velocity - gravity).length() < 1e-12);
+        let let_go = Push { time: 1.0, release: true, ..Push::default() };
+        let motion = Motion::default().driven(27.0, gravity, &[push, end, let_go], DVec3::ZERO);
+        assert_eq!(motion.at(1.0).position, motion.at(0.5).position);
+        assert!((motion.at(2.0).velocity - gravity).length() < 1e-12);
+    }
+
+    /// Catches a block that turns about the wrong point, on after the end, or with velocities of another motion.
+    #[test]
+    fn a_driven_block_turns_about_its_own_middle() {
+        let about = DVec3::new(1.0, 2.0, 0.5);
+        let push = Push { newtons: DVec3::X * 3.0, turn: DVec3::new(0.0, 0.7, 2.0), ..Push::default() };
+        let end = Push { time: 1.5, stop: true, ..Push::default() };
+        let turn = DQuat::from_rotation_x(0.4);
+        let motion = Motion::still(DVec3::Y, turn).driven(2.0, DVec3::ZERO, &[push, end], about);
+        // The middle only goes along.
+        let own = turn.inverse() * (about - DVec3::Y);
+        let place = |t: f64| motion.at(t).position + motion.at(t).rotation * own;
+        for t in [0.0, 0.6, 1.4] {
+            assert!((place(t) - about - DVec3::X * (0.75 * t * t)).length() < 1e-12);
+        }
+        assert!((motion.at(0.6).rotation.angle_between(turn) - 0.6 * push.turn.length()).abs() < 1e-9);
+        assert_eq!(motion.at(1.5), motion.at(2.5));
+        let h = 1e-5;
+        let (before, now, after) = (motion.at(0.6 - h), motion.at(0.6), motion.at(0.6 + h));
+        assert!(((after.position - before.position) / (2.0 * h) - now.velocity).length() < 1e-8);
+        let moved = (after.rotation * own - before.rotation * own) / (2.0 * h);
+        assert!((moved - now.spin.cross(now.rotation * own)).length() < 1e-8);
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub struct BodyFrame {
     /// Drawn vertices (m) of a body that may tear, as [`Model::unwelded`](crate::Model::unwelded)
     /// orders them, or of a character's skin; none where nodes are what is drawn.
     pub drawn: Option<Vec<[f32; 3]>>,
+    /// Where the bones of a character are: place (m) and turn of each from its rest shape, `None` for
+    /// one that holds no node.
+    pub bones: Vec<Option<(DVec3, DQuat)>>,
     /// Node velocities (m/s).
     pub velocities: Vec<[f32; 3]>,
     /// Largest relative change of length at each node (0 at rest).

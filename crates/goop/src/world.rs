@@ -639,7 +639,19 @@ impl World {
                 pins.skip(skipped).flat_map(|p| p.nodes.iter().copied()).collect::<Vec<u32>>()
             };
             let mass = body.mass();
+            let bones = body.sampled.as_ref().map_or_else(Vec::new, |sampled| {
+                let mut pins = body.pins.iter().filter(|p| p.stiffness.is_none());
+                let pose = |nodes: &Vec<u32>| {
+                    if nodes.is_empty() {
+                        return None;
+                    }
+                    let pose = pins.next()?.motion.at(time);
+                    Some((pose.position, pose.rotation))
+                };
+                sampled.bone_nodes.iter().map(pose).collect()
+            });
             frame.bodies.push(BodyFrame {
+                bones,
                 center: (0..positions.len()).map(|i| body.masses[i] * positions[i]).sum::<DVec3>() / mass,
                 center_velocity: row.momentum / mass,
                 pinned: pins(false),

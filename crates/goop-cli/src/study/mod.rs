@@ -5,10 +5,12 @@
 //! shape       T4   rest shapes of growing complexity
 //! stretchy    T5   a soft sheet, primal and hybrid
 //! terms       T6   what each inertial term of the frame does
+//! cubes       C8–C13   a cube on a skeleton, three models, against the predicted stable step
 //! size        G9, S1   preparation and time per frame against the number of nodes
 //! ```
 //! Each gives a table in the terminal, a page with plots, and JSON.
 
+mod cubes;
 mod page;
 mod size;
 mod stiffness;
@@ -29,12 +31,13 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A plot, both axes logarithmic.
+/// A plot, both axes logarithmic or both not.
 pub struct Plot {
     pub title: String,
     pub across: String,
     pub up: String,
     pub lines: Vec<Line>,
+    pub linear: bool,
 }
 
 /// What a study found.
@@ -54,6 +57,7 @@ pub fn study(args: &Study) -> Result<End> {
         StudyName::Shape => stiffness::shapes(),
         StudyName::Stretchy => stretchy::study(),
         StudyName::Terms => terms::study(),
+        StudyName::Cubes => cubes::study(),
         StudyName::Size => size::study(args.largest),
     };
     let found = match found {

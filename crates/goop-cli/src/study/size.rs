@@ -69,7 +69,7 @@ pub fn study(largest: u32) -> Result<Found, String> {
         }
     }
     for (title, lines) in ["Preparation", "Time per frame", "Time per step"].into_iter().zip(lines) {
-        found.plots.push(Plot { title: title.into(), across: "nodes".into(), up: "ms".into(), lines });
+        found.plots.push(Plot { title: title.into(), across: "nodes".into(), up: "ms".into(), lines, linear: false });
     }
     Ok(found)
 }

@@ -99,8 +99,13 @@ pub fn decades() -> Result<Found, String> {
         }
     }
     let [far, conditions] = lines;
-    let plot =
-        |title: &str, up: &str, lines| Plot { title: title.into(), across: "young (Pa)".into(), up: up.into(), lines };
+    let plot = |title: &str, up: &str, lines| Plot {
+        title: title.into(),
+        across: "young (Pa)".into(),
+        up: up.into(),
+        lines,
+        linear: false,
+    };
     found.plots.push(plot("Distance to the rigid body after 1 s", "m", far));
     found.plots.push(plot("Condition number of the step's matrix", "", conditions));
     Ok(found)
@@ -164,6 +169,12 @@ pub fn shapes() -> Result<Found, String> {
         }
     }
     let title = "Condition number against waviness".to_owned();
-    found.plots.push(Plot { title, across: "waves (0 shown as 1)".into(), up: String::new(), lines: lines.into() });
+    found.plots.push(Plot {
+        title,
+        across: "waves (0 shown as 1)".into(),
+        up: String::new(),
+        lines: lines.into(),
+        linear: false,
+    });
     Ok(found)
 }

@@ -48,7 +48,7 @@ pub fn study() -> Result<Found, String> {
         ]);
     }
     let title = "Sag of the middle".to_owned();
-    found.plots.push(Plot { title, across: "young (Pa)".into(), up: "m".into(), lines: lines.into() });
+    found.plots.push(Plot { title, across: "young (Pa)".into(), up: "m".into(), lines: lines.into(), linear: false });
     Ok(found)
 }
 

@@ -50,7 +50,7 @@ pub fn study() -> Result<Found, String> {
         }
     }
     let title = "How far off without a term".to_owned();
-    found.plots.push(Plot { title, across: "spin (rad/s)".into(), up: "m".into(), lines });
+    found.plots.push(Plot { title, across: "spin (rad/s)".into(), up: "m".into(), lines, linear: false });
     Ok(found)
 }
 

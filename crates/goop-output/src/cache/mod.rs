@@ -37,6 +37,7 @@ pub use reader::{CacheReader, CachedBody, NodeFrame};
 pub use sink::Cache;
 pub use springs::write as write_springs;
 
+pub(crate) use index::read_limited;
 pub(crate) use obj::{write_material_library, write_obj};
 pub(crate) use sink::remove_old;
 

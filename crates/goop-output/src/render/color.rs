@@ -76,6 +76,22 @@ pub fn of_body(n: usize) -> Vec3 {
     linear_bytes(BODIES[n % BODIES.len()])
 }
 
+/// The colour of the n-th part of a character (sRGB, 0 to 1): hues a golden section apart, so that any few in
+/// a row differ, and every other a little darker.
+pub fn of_part_srgb(n: usize) -> [f32; 3] {
+    let hue = (0.58 + n as f32 * 0.618_034).fract() * 6.0;
+    let (light, deep) = if n.is_multiple_of(2) { (0.93, 0.42) } else { (0.76, 0.24) };
+    [5.0, 3.0, 1.0].map(|shift: f32| {
+        let k = (shift + hue) % 6.0;
+        light - (light - deep) * k.min(4.0 - k).clamp(0.0, 1.0)
+    })
+}
+
+/// The same as linear light.
+pub fn of_part(n: usize) -> Vec3 {
+    linear(of_part_srgb(n))
+}
+
 /// The colour scale at 0 to 1, as sRGB bytes.
 pub fn scale_bytes(t: f32) -> [u8; 3] {
     let t = if t.is_finite() { t.clamp(0.0, 1.0) } else { 1.0 } * (SCALE.len() - 1) as f32;

@@ -7,6 +7,7 @@ use super::mesh::{Line, Material, Mesh};
 use super::motion::{Bounds, LONGEST};
 use super::skin::Skin;
 use super::tube::{self, Chain};
+use crate::bones::RestForm;
 use crate::forces::spread;
 use glam::{Quat, Vec3};
 use goop::frame::{BodyFrame, ForceKind, Frame};
@@ -44,6 +45,10 @@ pub struct Prepared {
     pub seen: Vec<u32>,
     /// Its own colour, or that of each of its paints; never empty.
     pub colors: Vec<Vec3>,
+    /// Colour of the part of each position.
+    pub parts: Vec<Vec3>,
+    /// How many positions are nodes.
+    pub nodes: usize,
 }
 
 impl Prepared {
@@ -62,7 +67,9 @@ impl Prepared {
         if seen.is_empty() {
             seen = (0..rest.len() as u32).collect();
         }
-        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, seen, skin, colors }
+        let parts = look.parts.iter().map(|&part| color::linear(part)).collect();
+        let nodes = look.nodes.unwrap_or(rest.len()).min(rest.len());
+        Prepared { chains: tube::chains(rest.len(), &look.segments), rods, seen, skin, colors, parts, nodes }
     }
 }
 
@@ -102,9 +109,11 @@ impl Composer<'_> {
         self.camera.pixel_size(at) * count * self.settings.height as f32 / 720.0
     }
 
-    fn color(&self, body: &BodyFrame, own: Vec3, node: u32) -> Vec3 {
+    fn color(&self, body: &BodyFrame, prepared: &Prepared, paint: u32, node: u32) -> Vec3 {
+        let own = prepared.colors[paint as usize];
         let value = match self.settings.color_by {
             ColorBy::Body => return own,
+            ColorBy::Part => return prepared.parts.get(node as usize).copied().unwrap_or(own),
             ColorBy::Stretch => body.stretch.get(node as usize).map_or(0.0, |s| s.abs()),
             ColorBy::Speed => body.velocities.get(node as usize).map_or(0.0, |&v| Vec3::from(v).length()),
         };
@@ -126,14 +135,18 @@ impl Composer<'_> {
         let painted = |node: u32, paint: u32| {
             let own = match held.get(node as usize) {
                 Some(Some(ink)) => *ink,
-                _ => self.color(body, prepared.colors[paint as usize], node),
+                _ => self.color(body, prepared, paint, node),
             };
             own + (Vec3::new(0.80, 0.83, 0.87) - own) * pale
         };
         let color = |node: u32| painted(node, 0);
         match self.settings.style {
             Style::Shaded => {
-                let surface = mesh.material(if prepared.skin.closed { Material::BODY } else { Material::SHEET });
+                let surface = mesh.material(match (self.glassy(look), prepared.skin.closed) {
+                    (true, _) => Material::JELLY,
+                    (false, true) => Material::BODY,
+                    (false, false) => Material::SHEET,
+                });
                 prepared.skin.draw(mesh, &x, painted, surface);
                 let tube = mesh.material(Material::BODY);
                 self.curves(mesh, &x, look, prepared, color, tube);
@@ -155,15 +168,61 @@ impl Composer<'_> {
                     }
                 }
             }
-            Style::Lattice => self.lattice(mesh, &x, prepared, color),
+            Style::Lattice => {
+                self.lattice(mesh, &x[..prepared.nodes.min(x.len())], prepared, color);
+                if self.settings.show.see_through {
+                    let glass = mesh.material(Material::GLASS);
+                    prepared.skin.draw(mesh, &x, painted, glass);
+                }
+            }
+        }
+        if self.settings.show.bones && pale == 0.0 {
+            self.bones(mesh, body, look, prepared);
         }
         if self.settings.style != Style::Lattice && pale == 0.0 {
-            self.inside(mesh, &x, look);
+            self.inside(mesh, &x, look, prepared.nodes);
+        }
+    }
+
+    /// Whether one sees into a body.
+    fn glassy(&self, look: &BodyLook) -> bool {
+        self.settings.show.see_through || (self.settings.show.bones && !look.bones.is_empty())
+    }
+
+    /// The bones of a character where they are.
+    fn bones(&self, mesh: &mut Mesh, body: &BodyFrame, look: &BodyLook, prepared: &Prepared) {
+        let ivory = color::linear_bytes([0xE9, 0xE0, 0xC8]);
+        for (b, (form, pose)) in look.bones.iter().zip(&body.bones).enumerate() {
+            let Some((place, turn)) = pose.map(|(place, turn)| (place.as_vec3(), turn.as_quat())) else { continue };
+            let color = if self.settings.color_by == ColorBy::Part && !prepared.parts.is_empty() {
+                color::of_part(b)
+            } else {
+                ivory
+            };
+            let at = |p: [f32; 3]| place + turn * Vec3::from(p);
+            match *form {
+                RestForm::Capsule { from, to, radius } => {
+                    let material = mesh.material(Material::BODY);
+                    mesh.ball(at(from), radius, color, material, 3);
+                    mesh.ball(at(to), radius, color, material, 3);
+                    mesh.rod([at(from), at(to)], [radius; 2], [color; 2], material, 24);
+                }
+                RestForm::Ellipsoid { center, rotation, radii } => {
+                    let material = mesh.material(Material::BODY);
+                    let (first, axes, radii) =
+                        (mesh.vertices.len(), turn * Quat::from_array(rotation), Vec3::from(radii));
+                    mesh.ball(Vec3::ZERO, 1.0, color, material, 3);
+                    for vertex in &mut mesh.vertices[first..] {
+                        vertex.normal = (axes * (vertex.position / radii)).normalize_or(Vec3::Y);
+                        vertex.position = at(center) + axes * (vertex.position * radii);
+                    }
+                }
+            }
         }
     }
 
     /// Nodes and springs over a body that is drawn otherwise.
-    fn inside(&self, mesh: &mut Mesh, x: &[Vec3], look: &BodyLook) {
+    fn inside(&self, mesh: &mut Mesh, x: &[Vec3], look: &BodyLook, nodes: usize) {
         let show = &self.settings.show;
         let width = (1.2 * self.settings.height as f32 / 720.0).max(0.8);
         for &[a, b] in look.lattice.iter().filter(|_| show.springs) {
@@ -173,8 +232,8 @@ impl Composer<'_> {
             }
         }
         let ink = mesh.material(Material::INK);
-        let cuts = if x.len() > MANY { 0 } else { 1 };
-        for &p in x.iter().filter(|p| show.nodes && p.is_finite()) {
+        let cuts = if nodes > MANY { 0 } else { 1 };
+        for &p in x.iter().take(nodes).filter(|p| show.nodes && p.is_finite()) {
             mesh.ball(p, self.pixels(p, 2.8), Vec3::splat(0.05), ink, cuts);
         }
     }

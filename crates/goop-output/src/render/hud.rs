@@ -60,7 +60,7 @@ fn measure(value: f64, unit: &str) -> String {
 /// The colour scale, bottom right.
 pub fn legend(image: &mut Image, by: ColorBy, top: f32) {
     let (name, last) = match by {
-        ColorBy::Body => return,
+        ColorBy::Body | ColorBy::Part => return,
         ColorBy::Stretch => ("stretch", format!("{} %", short(100.0 * top))),
         ColorBy::Speed => ("speed", format!("{} m/s", short(top))),
     };

@@ -1,6 +1,7 @@
 //! What to draw and how: plain data, made once before the first frame.
 
 use super::color;
+use crate::bones::RestForm;
 use crate::cache::{Material, RestMesh};
 use crate::image::Image;
 
@@ -46,6 +47,12 @@ pub struct BodyLook {
     pub segments: Vec<[u32; 2]>,
     /// Springs, drawn by [`Style::Lattice`] (when empty, the mesh's edges are) and on request.
     pub lattice: Vec<[u32; 2]>,
+    /// Nodes, where they are the first of more positions: the rest are vertices of a skin.
+    pub nodes: Option<usize>,
+    /// Bones at rest, in the order of the frames' bones.
+    pub bones: Vec<RestForm>,
+    /// Colour of the part that each position belongs to (sRGB, 0 to 1); none where there are no parts.
+    pub parts: Vec<[f32; 3]>,
     /// Radius of a curve's tube (m); what is too thin to see is drawn as thick as a hair.
     pub radius: f32,
     /// Its colour (sRGB, 0 to 1); absent: the next of the palette.
@@ -133,6 +140,8 @@ pub enum ColorBy {
     Stretch,
     /// How fast it moves there.
     Speed,
+    /// Which part of a character it is.
+    Part,
 }
 
 /// What else is drawn.
@@ -150,6 +159,10 @@ pub struct Show {
     pub nodes: bool,
     /// Springs, over the surface.
     pub springs: bool,
+    /// Bones of characters; skins are see-through then.
+    pub bones: bool,
+    /// Skins as glass, also over a lattice.
+    pub see_through: bool,
     /// Time and energies.
     pub hud: bool,
     /// Names under the bodies.
@@ -169,6 +182,8 @@ impl Default for Show {
             forces: false,
             nodes: false,
             springs: false,
+            bones: false,
+            see_through: false,
             hud: false,
             captions: false,
             obstacles: true,

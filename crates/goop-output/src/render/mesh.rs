@@ -38,6 +38,8 @@ impl Material {
     pub const PLASTER: Material = Material { gloss: 0.05, ..Material::BODY };
     /// Glass: containers.
     pub const GLASS: Material = Material { gloss: 0.5, alpha: 0.07, flat: false, on_top: false, thin: true };
+    /// A skin that one sees through.
+    pub const JELLY: Material = Material { gloss: 0.35, alpha: 0.22, flat: false, on_top: false, thin: true };
     /// Matter: arrows, paths.
     pub const INK: Material = Material { gloss: 0.1, ..Material::BODY };
     /// Arrows and paths that run through bodies and are seen all the same.

@@ -33,6 +33,7 @@ mod trace;
 mod triangle;
 mod tube;
 
+pub use color::of_part_srgb as part_color;
 pub use hud::side_by_side;
 pub use look::{
     Arrow, Background, BodyLook, CameraLook, ColorBy, Framing, ObstacleLook, SceneLook, Settings, Show, Style,

@@ -5,7 +5,7 @@
 //! the steps, so that its nodes are there exactly, and a step's mean velocity is that of the bone.
 
 use super::{Frame, Source, Wrong};
-use crate::build::{key, rotation, vector};
+use crate::build::{FORCES, key, pushes, rotation, vector};
 use crate::rig::{self, BvhOptions, Mapping, RetargetOptions, Rig, Up, read_bvh, retarget};
 use crate::scene::{self, BodyMotion, Upward};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -148,6 +148,19 @@ fn polar(m: DMat3) -> DQuat {
     DQuat::from_mat3(&q).normalize()
 }
 
+/// What of the scene the bones need.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing<'a> {
+    /// Length of the clip (s).
+    pub seconds: f64,
+    /// Largest step (s).
+    pub dt: f64,
+    /// Gravity (m/s²).
+    pub gravity: DVec3,
+    /// Folder that files are named from.
+    pub folder: &'a Path,
+}
+
 /// A pin for every bone that holds nodes, and where all nodes start if not at rest.
 pub fn drive(
     body: &scene::Body,
@@ -155,13 +168,13 @@ pub fn drive(
     frame: &Frame,
     made: &Character,
     played: Option<&Played>,
-    seconds: f64,
-    dt: f64,
-) -> (Vec<Pin>, Option<Posed>) {
+    clip: &Timing<'_>,
+) -> Result<(Vec<Pin>, Option<Posed>), Wrong> {
     let (place, turned) = (vector(body.position), rotation(body.rotation));
+    let Timing { seconds, dt, gravity, folder } = *clip;
     let motions: Vec<Motion> = match (played, &source.rig) {
         (Some(played), Some(rig)) => moved(frame, rig, played, seconds, dt, place, turned),
-        _ => still(body, frame, place, turned),
+        _ => still(body, frame, place, turned, gravity, folder)?,
     };
     let rest = &made.shape.rest_positions;
     let pins = made.bone_nodes.iter().zip(&motions).filter(|(nodes, _)| !nodes.is_empty()).map(|(nodes, motion)| Pin {
@@ -173,7 +186,7 @@ pub fn drive(
         grab: false,
     });
     let posed = (!motions.is_empty()).then(|| posed(made, &motions, dt));
-    (pins.collect(), posed)
+    Ok((pins.collect(), posed))
 }
 
 /// Motions of bones that joints move.
@@ -197,15 +210,30 @@ fn moved(frame: &Frame, rig: &Rig, played: &Played, seconds: f64, dt: f64, place
 }
 
 /// Motions of bones that stand where they are, or that the scene gives keys.
-fn still(body: &scene::Body, frame: &Frame, place: DVec3, turned: DQuat) -> Vec<Motion> {
+fn still(
+    body: &scene::Body,
+    frame: &Frame,
+    place: DVec3,
+    turned: DQuat,
+    gravity: DVec3,
+    folder: &Path,
+) -> Result<Vec<Motion>, Wrong> {
     let of = |b: usize| body.bone.get(b).filter(|_| body.bone.len() == frame.bones.len());
     let each = frame.bones.iter().enumerate().map(|(b, bone)| {
         let keys = of(b).map_or(&[][..], |bone| &bone.key);
-        if keys.is_empty() {
-            return Motion::still(place, turned);
-        }
         // As for pins: an offset in the world, and a rotation about the middle.
         let pivot = place + turned * middle(&bone.shape);
+        let driven = |motion: Motion| match of(b).and_then(|bone| bone.drive.as_ref()) {
+            None => Ok(motion),
+            Some(drive) => {
+                let pushes = pushes(drive, folder)
+                    .map_err(|error| Wrong::new(format!("bone[{b}].drive.file"), error.to_string(), FORCES))?;
+                Ok(motion.driven(drive.mass, gravity, &pushes, pivot))
+            }
+        };
+        if keys.is_empty() {
+            return driven(Motion::still(place, turned));
+        }
         let about = |own: &scene::Key| {
             let own = key(own);
             let start = place - pivot;
@@ -215,7 +243,7 @@ fn still(body: &scene::Body, frame: &Frame, place: DVec3, turned: DQuat) -> Vec<
                 rotation: own.rotation * turned,
             }
         };
-        Motion::new(keys.iter().map(about).collect())
+        driven(Motion::new(keys.iter().map(about).collect()))
     });
     each.collect()
 }

@@ -58,14 +58,18 @@ fn of_rig(rig: &Rig, source: &Source) -> Frame {
         let joint = segment.joint;
         // A bone that carries others stops before them.
         let leads_on = children[joint].iter().any(|&c| rig.bind[c].translation.distance(segment.to) < 1e-9);
-        let to = if leads_on { segment.to.lerp(segment.from, GAP) } else { segment.to.lerp(segment.from, 2.0 * GAP) };
         let from = segment.from.lerp(segment.to, GAP);
+        let mut to = segment.to.lerp(segment.from, if leads_on { GAP } else { 2.0 * GAP });
         let mut away: Vec<f64> = (0..9)
             .filter_map(|k| inside.nearest(from.lerp(to, f64::from(k) / 8.0)))
             .map(|nearest| nearest.distance)
             .collect();
         away.sort_by(f64::total_cmp);
         let Some(&middle) = away.get(away.len() / 2) else { continue };
+        // Flesh beyond the end of the last bone is no longer than thick, or it would hang like a sock.
+        if !leads_on {
+            to = segment.to - (segment.to - to).clamp_length_max(middle);
+        }
         let radius = (BONE_SHARE * middle).min(0.5 * from.distance(to)).max(1e-4 * source.size().max_element());
         let base = rig.skeleton.joints[joint].name.clone();
         let mut name = base.clone();

@@ -12,7 +12,7 @@ mod drive;
 mod frame;
 mod source;
 
-pub use drive::{Played, drive, play};
+pub use drive::{Played, Timing, drive, play};
 pub use frame::{Frame, frame};
 pub use source::{BUILT_IN, Source, open};
 
@@ -20,7 +20,6 @@ use crate::mesh::Skin;
 use crate::scene::{self, CharacterLattice, InsideTest, Shape, SkinWay};
 use goop::character::{self, Character, Kind, Sampled, Sampling, Skinning, Test};
 use goop::model::Pin;
-use std::path::Path;
 
 /// Why a character can't be made: which key, what, and the way out.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,9 +53,9 @@ pub struct Made {
     pub notes: Vec<String>,
 }
 
-/// Samples the character of a body and drives its bones. `seconds` and `dt` are the clip's length
-/// and the largest step (s).
-pub fn make(body: &scene::Body, seconds: f64, dt: f64, folder: &Path) -> Result<Made, Wrong> {
+/// Samples the character of a body and drives its bones.
+pub fn make(body: &scene::Body, clip: &Timing<'_>) -> Result<Made, Wrong> {
+    let folder = clip.folder;
     let Shape::Character { file, nodes, rate, lattice, inside, skin, skeleton, height } = &body.shape else {
         return Err(Wrong::new("shape", "this shape is no character", "use shape.character"));
     };
@@ -93,10 +92,14 @@ pub fn make(body: &scene::Body, seconds: f64, dt: f64, folder: &Path) -> Result<
             return Err(Wrong::new("motion", message, "use a rigged glTF file, or keys of bones"));
         }
     };
+    if let Some(k) = body.bone.iter().position(|bone| bone.drive.is_some()).filter(|_| played.is_some()) {
+        let message = format!("forces drive bone '{}', but the motion moves it already", body.bone[k].name);
+        return Err(Wrong::new(format!("bone[{k}].drive"), message, "take out `drive`, or `motion`"));
+    }
     if let Some(played) = &played {
         notes.extend(played.notes.iter().cloned());
     }
-    let (pins, posed) = drive(body, &source, &frame, &made, played.as_ref(), seconds, dt);
+    let (pins, posed) = drive(body, &source, &frame, &made, played.as_ref(), clip)?;
     let mut drawn = source.skin;
     drawn.nodes = (0..made.skin.len())
         .map(|v| made.skin.row(v).fold((0, f64::NEG_INFINITY), |best, (n, w)| if w > best.1 { (n, w) } else { best }).0)

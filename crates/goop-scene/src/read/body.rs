@@ -2,12 +2,10 @@
 
 use super::limits::*;
 use super::topology::Topology;
-use super::{Names, character, drive, keys, material, motion, selection, shape};
+use super::{Names, block, character, drive, keys, material, motion, selection, shape};
 use crate::axes::available;
 use crate::reader::{Table, Value};
-use crate::scene::{
-    Body, Coordinates, Drive, Elasticity, Formulation, Integrator, Load, Pin, Push, Shape, Term, Vector,
-};
+use crate::scene::{Body, Coordinates, Elasticity, Formulation, Integrator, Load, Pin, Shape, Term, Vector};
 
 /// A body, and whether its shape could be made out.
 pub struct ReadBody {
@@ -82,7 +80,7 @@ fn parts(table: &Table<'_>, body: &Body) {
     if body.solver.by_parts && !implicit {
         let message = format!("`{}.by-parts` is for implicit steps of nodes", table.at("solver"));
         table.fault("solver", message, "remove it, or use formulation = \"implicit\"");
-    } else if body.solver.by_parts && body.parts < 2 {
+    } else if body.solver.by_parts && body.parts < 2 && !matches!(body.shape, Shape::Character { .. }) {
         let message = format!("`{}.by-parts` has nothing to do: the body is one part", table.at("solver"));
         table.fault("solver", message, "give the body `parts = 4`, or remove it");
     } else if body.parts > 1 && !reduced && !body.solver.by_parts {
@@ -152,27 +150,8 @@ fn pin(table: &Table<'_>, grid: Option<&Topology>, seconds: f64) -> Option<Pin> 
     let at = selection::needed(table, "at", grid);
     let stiffness = table.take_f64("stiffness", STIFFNESS);
     let key = motion::keyframes(table, [0.0; 3], [0.0; 3], seconds);
-    let drive = table.take_table("drive", keys::DRIVE).and_then(|drive| self::block(&drive));
+    let drive = block::drive(table);
     Some(Pin { at: at?, stiffness, key, drive })
-}
-
-/// A block and the forces on it, in the order of time.
-fn block(table: &Table<'_>) -> Option<Drive> {
-    let mass = table.need_f64("mass", MASS);
-    let mut push: Vec<Push> = Vec::new();
-    for one in table.tables("push", keys::PUSH) {
-        let time = one.need_f64("time", TIME);
-        let newtons = one.take_numbers("newtons", FORCE).unwrap_or_default();
-        let (stop, hold) = (one.take_bool("stop").unwrap_or(false), one.take_bool("hold").unwrap_or(false));
-        let Some(time) = time else { continue };
-        if let Some(last) = push.last().filter(|last| time <= last.time) {
-            let message = format!("`{}` is {time} s, not after the push before it ({} s)", one.at("time"), last.time);
-            one.fault("time", message, "pushes stand in the order of time, each at its own time");
-            continue;
-        }
-        push.push(Push { time, newtons, stop, hold });
-    }
-    Some(Drive { mass: mass?, push })
 }
 
 fn load(table: &Table<'_>, grid: Option<&Topology>) -> Option<Load> {

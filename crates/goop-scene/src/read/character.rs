@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::limits::*;
-use super::{keys, motion, shape};
+use super::{block, keys, motion, shape};
 use crate::reader::{Range, Table, Value};
 use crate::scene::{
     Body, BodyMotion, Bone, Capsule, CharacterLattice, Elasticity, Ellipsoid, InsideTest, Shape, SkeletonFrom, SkinWay,
@@ -59,7 +59,8 @@ pub fn bones(body: &Table<'_>, seconds: f64) -> Vec<Bone> {
         }
         let joint = table.take_text("joint");
         let key = motion::keyframes(table, [0.0; 3], [0.0; 3], seconds);
-        bones.push(Bone { name, capsule, ellipsoid, parent, joint, key });
+        let drive = block::drive(table);
+        bones.push(Bone { name, capsule, ellipsoid, parent, joint, key, drive });
     }
     bones
 }

@@ -77,6 +77,7 @@ pub static BONE: &[Key] = &[
     key("parent", "parent = \"hips\"", "the bone it hangs on"),
     key("joint", "joint = \"LeftUpLeg\"", "the joint of the rig that it moves with; without it, that of its own name"),
     key("key", "[[body.bone.key]]", "motion relative to the start, where no rig moves it"),
+    key("drive", "[body.bone.drive]", "it is a rigid body that forces drive, where no rig moves it"),
 ];
 /// `capsule` of a bone.
 pub static BONE_CAPSULE: &[Key] = &[
@@ -280,10 +281,11 @@ pub static PIN: &[Key] = &[
     key("drive", "[body.pin.drive]", "the pinned nodes are a rigid block that forces drive"),
 ];
 
-/// `[body.pin.drive]`
+/// `[body.pin.drive]` and `[body.bone.drive]`
 pub static DRIVE: &[Key] = &[
     need("mass", "mass = 27.0", "mass of the block (kg)"),
     key("push", "push = [{ time = 0.0, newtons = [2000.0, 0.0, 0.0] }]", "forces on the block"),
+    key("file", "file = \"push.txt\"", "forces on the block as lines of a text file"),
 ];
 
 /// `[[body.pin.drive.push]]`
@@ -292,6 +294,8 @@ pub static PUSH: &[Key] = &[
     key("newtons", "newtons = [2000.0, 0.0, 0.0]", "the force from then on (N); none when absent"),
     key("stop", "stop = true", "the velocity is set to zero"),
     key("hold", "hold = true", "the weight is carried from then on"),
+    key("release", "release = true", "the weight is carried no longer"),
+    key("turn", "turn = [0.0, 90.0, 0.0]", "it turns so fast from then on (degrees/s); not at all when absent"),
 ];
 
 /// `[[body.pin.key]]` and `[[obstacle.key]]`

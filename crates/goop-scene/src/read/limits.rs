@@ -13,6 +13,8 @@ pub const ANGLE: Range = Range::size(1e6);
 pub const SPEED: Range = Range::size(1e6);
 /// Accelerations (m/s²).
 pub const ACCELERATION: Range = Range::size(1e6);
+/// Rates of turning (degrees/s).
+pub const TURN: Range = Range::size(36_000.0);
 /// Forces (N), pressures (Pa), impulses (N s).
 pub const FORCE: Range = Range::size(1e15);
 /// Spring constants (N/m) that must be there.

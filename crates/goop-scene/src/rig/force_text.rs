@@ -17,6 +17,7 @@
 use super::RigError;
 use crate::mesh::{Fault, Place, fault, read_bytes};
 use glam::DVec3;
+use goop::animate::Push;
 use std::path::Path;
 
 /// Largest file (bytes).
@@ -72,6 +73,26 @@ impl ForceScript {
     pub fn held(&self, time: f64) -> bool {
         let change = self.events.iter().rfind(|(at, what)| *at <= time && *what != Carry::Stop);
         change.is_some_and(|(_, what)| *what == Carry::Hold)
+    }
+
+    /// The same as what happens at each of its times.
+    pub fn pushes(&self) -> Vec<Push> {
+        let mut times: Vec<f64> = self.forces.iter().chain(&self.turns).map(|key| key.0).collect();
+        times.extend(self.events.iter().map(|event| event.0));
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        let push = |&time: &f64| {
+            let happens = |what: Carry| self.events.contains(&(time, what));
+            Push {
+                time,
+                newtons: self.force(time),
+                stop: happens(Carry::Stop),
+                hold: happens(Carry::Hold),
+                release: happens(Carry::Release),
+                turn: self.turn(time),
+            }
+        };
+        times.iter().map(push).collect()
     }
 
     pub(crate) fn parse(bytes: &[u8]) -> Result<ForceScript, Fault> {

@@ -256,6 +256,23 @@ fn axes() -> impl Strategy<Value = Words> {
     ]
 }
 
+fn drive() -> impl Strategy<Value = Drive> {
+    (positive().prop_map(|mass| mass.min(1e12)), vec((vector(), vector()), 0..3)).prop_map(|(mass, list)| Drive {
+        mass,
+        push: (list.into_iter().enumerate())
+            .map(|(k, (newtons, turn))| Push {
+                time: k as f64,
+                newtons,
+                stop: k == 1,
+                hold: k > 1,
+                release: k == 0,
+                turn: turn.map(|rate| rate.clamp(-3e4, 3e4)),
+            })
+            .collect(),
+        file: None,
+    })
+}
+
 fn bones() -> impl Strategy<Value = Vec<Bone>> {
     let form = prop_oneof![
         (vector(), vector(), length())
@@ -263,14 +280,15 @@ fn bones() -> impl Strategy<Value = Vec<Bone>> {
         (vector(), [length(), length(), length()], slow())
             .prop_map(|(center, radii, rotation)| (None, Some(Ellipsoid { center, radii, rotation }))),
     ];
-    vec(("\\PC{0,6}", form, option::of("\\PC{1,9}"), keyframes()), 0..4).prop_map(|list| {
-        let each = list.into_iter().enumerate().map(|(k, (name, (capsule, ellipsoid), joint, key))| Bone {
+    vec(("\\PC{0,6}", form, option::of("\\PC{1,9}"), keyframes(), option::of(drive())), 0..4).prop_map(|list| {
+        let each = list.into_iter().enumerate().map(|(k, (name, (capsule, ellipsoid), joint, key, drive))| Bone {
             name: format!("{name}{k}"),
             capsule,
             ellipsoid,
             parent: None,
             joint,
             key,
+            drive,
         });
         let mut bones: Vec<Bone> = each.collect();
         for k in 1..bones.len() {
@@ -373,11 +391,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
 fn body() -> impl Strategy<Value = Body> {
     shape().prop_flat_map(|shape| {
         let closed = Topology::of(&shape).closed != Some(false);
-        let push = |k: usize, newtons: [f64; 3]| Push { time: k as f64, newtons, stop: k == 1, hold: k > 1 };
-        let drive = (positive().prop_map(|mass| mass.min(1e12)), vec(vector(), 0..3)).prop_map(move |(mass, list)| {
-            Drive { mass, push: list.into_iter().enumerate().map(|(k, newtons)| push(k, newtons)).collect() }
-        });
-        let pin = (selection(&shape), option::of(positive()), keyframes(), option::of(drive))
+        let pin = (selection(&shape), option::of(positive()), keyframes(), option::of(drive()))
             .prop_map(|(at, stiffness, key, drive)| Pin { at, stiffness, key, drive });
         let load = (selection(&shape), vector(), course(), any::<bool>(), any::<bool>()).prop_map(
             move |(at, newtons, course, pressure, gas)| {

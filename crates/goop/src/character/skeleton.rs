@@ -50,7 +50,8 @@ pub fn propose(positions: &[DVec3], edges: &[[u32; 2]], depth: &[f64], least: f6
         let mut best = (f64::INFINITY, 0, 0);
         for (from, _) in ends.iter().enumerate().filter(|(_, e)| e.is_some()) {
             for (to, _) in ends.iter().enumerate().filter(|(_, e)| e.is_none()) {
-                let way = ways[from][balls[to].0];
+                // From ball to ball, so that a limb hangs on the trunk rather than on the next limb.
+                let way = ways[from][balls[to].0] - balls[from].1 - balls[to].1;
                 if way < best.0 {
                     best = (way, from, to);
                 }
