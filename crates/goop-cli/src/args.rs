@@ -1,5 +1,6 @@
 //! The command line.
 
+use clap::builder::TypedValueParser;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -46,6 +47,8 @@ pub enum Command {
     Validate(Validate),
     /// Measure what the papers claim in curves: stiffness, shape, stretchy, terms, cubes or size
     Study(Study),
+    /// Measure what a second of animation costs, and where the time goes
+    Bench(Bench),
 }
 
 /// Which scene, and changes to it.
@@ -107,7 +110,7 @@ pub struct Jelly {
     #[arg(long, conflicts_with = "motion")]
     pub bones: bool,
     /// 0 firm rubber … 1 barely holds its shape
-    #[arg(long, value_name = "0…1", default_value_t = 0.3, value_parser = softness)]
+    #[arg(long, value_name = "0…1", default_value_t = SOFT, value_parser = softness)]
     pub soft: f64,
     /// Rescale to this height (m)
     #[arg(long, value_name = "M", value_parser = height)]
@@ -146,6 +149,34 @@ pub struct Jelly {
     #[arg(short, long)]
     pub quiet: bool,
 }
+
+impl Jelly {
+    /// A character with about so many nodes, everything else as it comes.
+    pub fn of(file: PathBuf, nodes: u32) -> Self {
+        Self {
+            file,
+            motion: None,
+            clip: None,
+            soft: SOFT,
+            height: None,
+            bones: false,
+            preview: false,
+            nodes: Some(nodes),
+            output: None,
+            set: Vec::new(),
+            threads: None,
+            frames: None,
+            format: Format::None,
+            no_movie: true,
+            resume: false,
+            json: false,
+            quiet: true,
+        }
+    }
+}
+
+/// Softness where none is given.
+const SOFT: f64 = 0.3;
 
 fn softness(text: &str) -> Result<f64, String> {
     let wrong = || format!("'{text}' is not a softness: give 0 (firm rubber) to 1 (barely holds its shape)");
@@ -233,6 +264,35 @@ pub enum StudyName {
     Cubes,
     /// Preparation and time per frame against the number of nodes (G9, S1)
     Size,
+}
+
+/// `goop bench`
+#[derive(Debug, clap::Args)]
+pub struct Bench {
+    /// What to run
+    #[arg(value_enum)]
+    pub workload: Workload,
+    /// Nodes of the character (at least), or the sampling rate of the cube [default: 14325; 7, 13, … 61]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=2_000_000).map(|n| n as usize))]
+    pub n: Option<usize>,
+    /// A rigged glTF file as the character [default: the built-in dancer]
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Threads; results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// One JSON object instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Workload {
+    /// A jelly character in one piece, its skin included (C15)
+    Character,
+    /// The thesis' cube by its three models (C14)
+    Cube,
 }
 
 /// `goop new`

@@ -97,6 +97,11 @@ pub fn jelly(args: &Jelly) -> Result<End> {
     Ok(end)
 }
 
+/// The scene that `goop jelly` would run, and the modulus it chose (Pa).
+pub fn scene(args: &Jelly, name: &str) -> Result<(String, f64), Wrong> {
+    plan(args, name).map(|plan| (plan.scene.to_toml(), plan.young))
+}
+
 impl Jelly {
     /// The same flags for a run.
     fn run(&self) -> Run {

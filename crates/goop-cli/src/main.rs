@@ -1,6 +1,7 @@
 //! The `goop` command. `main` reads as the flow: which command, and how it ended.
 
 mod args;
+mod bench;
 mod check;
 mod compare;
 mod dancer;
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Study(args)) => study::study(&args),
+        Some(Command::Bench(args)) => bench::bench(&args),
     };
     match outcome {
         Ok(end) => end.into(),

@@ -8,26 +8,35 @@
 /// How many.
 pub const WIDE: usize = 4;
 
-/// Four numbers. Three of these hold four vectors, one after another.
-pub trait Lanes: Copy {
+/// Numbers side by side, in double or single precision.
+pub trait Arithmetic: Copy {
+    /// What is small beside one, when an iteration asks whether it is done.
+    const SMALL: f64;
+    /// In single precision no number but zero is smaller than 1e-18, so that its square is one too.
     fn splat(value: f64) -> Self;
-    fn load(from: &[f64; WIDE]) -> Self;
-    fn store(self, to: &mut [f64; WIDE]);
-    /// Three numbers, and zero.
-    fn load_vector(from: &[f64; 3]) -> Self;
-    /// The first three.
-    fn store_vector(self, to: &mut [f64; 3]);
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// 1 / max(self, least)
-    fn inverse(self, least: f64) -> Self;
     fn root(self) -> Self;
     fn over(self, other: Self) -> Self;
     /// The larger of two; the other where one is not a number.
     fn larger(self, other: Self) -> Self;
     /// `yes` where a < b, `no` elsewhere.
     fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self;
+    /// Whether a < b everywhere.
+    fn all_below(self, limit: Self) -> bool;
+}
+
+/// Four numbers. Three of these hold four vectors, one after another.
+pub trait Lanes: Arithmetic {
+    fn load(from: &[f64; WIDE]) -> Self;
+    fn store(self, to: &mut [f64; WIDE]);
+    /// Three numbers, and zero.
+    fn load_vector(from: &[f64; 3]) -> Self;
+    /// The first three.
+    fn store_vector(self, to: &mut [f64; 3]);
+    /// 1 / max(self, least)
+    fn inverse(self, least: f64) -> Self;
     /// Asks for a line of memory that will be read soon.
     fn fetch(from: &[f64], at: usize);
     /// From vectors one after another to all first components, all second, all third.
@@ -76,30 +85,12 @@ pub trait Lanes: Copy {
     }
 }
 
-impl Lanes for [f64; WIDE] {
+impl Arithmetic for [f64; WIDE] {
+    const SMALL: f64 = 1e-9;
+
     #[inline(always)]
     fn splat(value: f64) -> Self {
         [value; WIDE]
-    }
-
-    #[inline(always)]
-    fn load(from: &[f64; WIDE]) -> Self {
-        *from
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut [f64; WIDE]) {
-        *to = self;
-    }
-
-    #[inline(always)]
-    fn load_vector(from: &[f64; 3]) -> Self {
-        [from[0], from[1], from[2], 0.0]
-    }
-
-    #[inline(always)]
-    fn store_vector(self, to: &mut [f64; 3]) {
-        *to = [self[0], self[1], self[2]];
     }
 
     #[inline(always)]
@@ -115,11 +106,6 @@ impl Lanes for [f64; WIDE] {
     #[inline(always)]
     fn times(self, other: Self) -> Self {
         std::array::from_fn(|l| self[l] * other[l])
-    }
-
-    #[inline(always)]
-    fn inverse(self, least: f64) -> Self {
-        self.map(|value| 1.0 / value.max(least))
     }
 
     #[inline(always)]
@@ -143,6 +129,38 @@ impl Lanes for [f64; WIDE] {
     }
 
     #[inline(always)]
+    fn all_below(self, limit: Self) -> bool {
+        (self[0] < limit[0]) & (self[1] < limit[1]) & (self[2] < limit[2]) & (self[3] < limit[3])
+    }
+}
+
+impl Lanes for [f64; WIDE] {
+    #[inline(always)]
+    fn load(from: &[f64; WIDE]) -> Self {
+        *from
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [f64; WIDE]) {
+        *to = self;
+    }
+
+    #[inline(always)]
+    fn load_vector(from: &[f64; 3]) -> Self {
+        [from[0], from[1], from[2], 0.0]
+    }
+
+    #[inline(always)]
+    fn store_vector(self, to: &mut [f64; 3]) {
+        *to = [self[0], self[1], self[2]];
+    }
+
+    #[inline(always)]
+    fn inverse(self, least: f64) -> Self {
+        self.map(|value| 1.0 / value.max(least))
+    }
+
+    #[inline(always)]
     fn fetch(_: &[f64], _: usize) {}
 
     #[inline(always)]
@@ -162,10 +180,97 @@ impl Lanes for [f64; WIDE] {
     }
 }
 
+/// How many in single precision.
+pub const WIDER: usize = 8;
+
+/// Eight numbers in single precision.
+pub trait Singles: Arithmetic {
+    fn load(from: &[f32; WIDER]) -> Self;
+    fn store(self, to: &mut [f32; WIDER]);
+    /// Eight times eight: the first of all, the second of all, …
+    fn turn(rows: [Self; WIDER], to: &mut [[f32; WIDER]; WIDER]);
+}
+
+/// See [`Arithmetic::splat`].
+#[inline(always)]
+fn not_too_small(value: f64) -> f32 {
+    if value > 0.0 && value < 1e-18 { 1e-18 } else { value as f32 }
+}
+
+impl Arithmetic for [f32; WIDER] {
+    const SMALL: f64 = 1e-6;
+
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        [not_too_small(value); WIDER]
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] + other[l])
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] - other[l])
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] * other[l])
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        self.map(f32::sqrt)
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        std::array::from_fn(|l| self[l] / other[l])
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        std::array::from_fn(|l| if self[l] > other[l] { self[l] } else { other[l] })
+    }
+
+    #[inline(always)]
+    fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self {
+        std::array::from_fn(|l| if a[l] < b[l] { yes[l] } else { no[l] })
+    }
+
+    #[inline(always)]
+    fn all_below(self, limit: Self) -> bool {
+        (0..WIDER).all(|l| self[l] < limit[l])
+    }
+}
+
+impl Singles for [f32; WIDER] {
+    #[inline(always)]
+    fn load(from: &[f32; WIDER]) -> Self {
+        *from
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [f32; WIDER]) {
+        *to = self;
+    }
+
+    #[inline(always)]
+    fn turn(rows: [Self; WIDER], to: &mut [[f32; WIDER]; WIDER]) {
+        for (i, to) in to.iter_mut().enumerate() {
+            for k in 0..WIDER {
+                to[k] = rows[k][i];
+            }
+        }
+    }
+}
+
 /// The same in a register.
 #[cfg(target_arch = "x86_64")]
 pub mod avx2 {
-    use super::{Lanes, WIDE};
+    use super::{Arithmetic, Lanes, Singles, WIDE, WIDER, not_too_small};
     use std::arch::x86_64::*;
 
     /// To be used in functions compiled for AVX2 only, which is what makes the calls below sound.
@@ -173,12 +278,56 @@ pub mod avx2 {
     pub struct Register(__m256d);
 
     // SAFETY of every call below: the type is used after AVX2 has been found.
-    impl Lanes for Register {
+    impl Arithmetic for Register {
+        const SMALL: f64 = 1e-9;
+
         #[inline(always)]
         fn splat(value: f64) -> Self {
             Self(unsafe { _mm256_set1_pd(value) })
         }
 
+        #[inline(always)]
+        fn plus(self, other: Self) -> Self {
+            Self(unsafe { _mm256_add_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            Self(unsafe { _mm256_sub_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn times(self, other: Self) -> Self {
+            Self(unsafe { _mm256_mul_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn root(self) -> Self {
+            Self(unsafe { _mm256_sqrt_pd(self.0) })
+        }
+
+        #[inline(always)]
+        fn over(self, other: Self) -> Self {
+            Self(unsafe { _mm256_div_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn larger(self, other: Self) -> Self {
+            Self(unsafe { _mm256_max_pd(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self {
+            Self(unsafe { _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LT_OQ>(a.0, b.0)) })
+        }
+
+        #[inline(always)]
+        fn all_below(self, limit: Self) -> bool {
+            unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(self.0, limit.0)) == 0b1111 }
+        }
+    }
+
+    impl Lanes for Register {
         #[inline(always)]
         fn load(from: &[f64; WIDE]) -> Self {
             Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
@@ -203,44 +352,9 @@ pub mod avx2 {
         }
 
         #[inline(always)]
-        fn plus(self, other: Self) -> Self {
-            Self(unsafe { _mm256_add_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn minus(self, other: Self) -> Self {
-            Self(unsafe { _mm256_sub_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn times(self, other: Self) -> Self {
-            Self(unsafe { _mm256_mul_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
         fn inverse(self, least: f64) -> Self {
             // The second operand is what a number that is not one gives, as with f64::max.
             Self(unsafe { _mm256_div_pd(_mm256_set1_pd(1.0), _mm256_max_pd(self.0, _mm256_set1_pd(least))) })
-        }
-
-        #[inline(always)]
-        fn root(self) -> Self {
-            Self(unsafe { _mm256_sqrt_pd(self.0) })
-        }
-
-        #[inline(always)]
-        fn over(self, other: Self) -> Self {
-            Self(unsafe { _mm256_div_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn larger(self, other: Self) -> Self {
-            Self(unsafe { _mm256_max_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self {
-            Self(unsafe { _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LT_OQ>(a.0, b.0)) })
         }
 
         #[inline(always)]
@@ -283,6 +397,95 @@ pub mod avx2 {
                     Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<0b0001>(a.0, b.0))),
                     Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<0b0001>(b.0, c.0))),
                 ]
+            }
+        }
+    }
+
+    /// The same in single precision.
+    #[derive(Clone, Copy)]
+    pub struct Eight(__m256);
+
+    // SAFETY of every call below: as above.
+    impl Arithmetic for Eight {
+        const SMALL: f64 = 1e-6;
+
+        #[inline(always)]
+        fn splat(value: f64) -> Self {
+            Self(unsafe { _mm256_set1_ps(not_too_small(value)) })
+        }
+
+        #[inline(always)]
+        fn plus(self, other: Self) -> Self {
+            Self(unsafe { _mm256_add_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            Self(unsafe { _mm256_sub_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn times(self, other: Self) -> Self {
+            Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn root(self) -> Self {
+            Self(unsafe { _mm256_sqrt_ps(self.0) })
+        }
+
+        #[inline(always)]
+        fn over(self, other: Self) -> Self {
+            Self(unsafe { _mm256_div_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn larger(self, other: Self) -> Self {
+            Self(unsafe { _mm256_max_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self {
+            Self(unsafe { _mm256_blendv_ps(no.0, yes.0, _mm256_cmp_ps::<_CMP_LT_OQ>(a.0, b.0)) })
+        }
+
+        #[inline(always)]
+        fn all_below(self, limit: Self) -> bool {
+            unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, limit.0)) == 0xff }
+        }
+    }
+
+    impl Singles for Eight {
+        #[inline(always)]
+        fn load(from: &[f32; WIDER]) -> Self {
+            Self(unsafe { _mm256_loadu_ps(from.as_ptr()) })
+        }
+
+        #[inline(always)]
+        fn store(self, to: &mut [f32; WIDER]) {
+            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), self.0) }
+        }
+
+        #[inline(always)]
+        fn turn(rows: [Self; WIDER], to: &mut [[f32; WIDER]; WIDER]) {
+            unsafe {
+                // Pairs, then fours within halves, then halves.
+                let (a0, a1) = (_mm256_unpacklo_ps(rows[0].0, rows[1].0), _mm256_unpackhi_ps(rows[0].0, rows[1].0));
+                let (a2, a3) = (_mm256_unpacklo_ps(rows[2].0, rows[3].0), _mm256_unpackhi_ps(rows[2].0, rows[3].0));
+                let (a4, a5) = (_mm256_unpacklo_ps(rows[4].0, rows[5].0), _mm256_unpackhi_ps(rows[4].0, rows[5].0));
+                let (a6, a7) = (_mm256_unpacklo_ps(rows[6].0, rows[7].0), _mm256_unpackhi_ps(rows[6].0, rows[7].0));
+                let (b0, b1) = (_mm256_shuffle_ps::<0x44>(a0, a2), _mm256_shuffle_ps::<0xee>(a0, a2));
+                let (b2, b3) = (_mm256_shuffle_ps::<0x44>(a1, a3), _mm256_shuffle_ps::<0xee>(a1, a3));
+                let (b4, b5) = (_mm256_shuffle_ps::<0x44>(a4, a6), _mm256_shuffle_ps::<0xee>(a4, a6));
+                let (b6, b7) = (_mm256_shuffle_ps::<0x44>(a5, a7), _mm256_shuffle_ps::<0xee>(a5, a7));
+                Self(_mm256_permute2f128_ps::<0x20>(b0, b4)).store(&mut to[0]);
+                Self(_mm256_permute2f128_ps::<0x20>(b1, b5)).store(&mut to[1]);
+                Self(_mm256_permute2f128_ps::<0x20>(b2, b6)).store(&mut to[2]);
+                Self(_mm256_permute2f128_ps::<0x20>(b3, b7)).store(&mut to[3]);
+                Self(_mm256_permute2f128_ps::<0x31>(b0, b4)).store(&mut to[4]);
+                Self(_mm256_permute2f128_ps::<0x31>(b1, b5)).store(&mut to[5]);
+                Self(_mm256_permute2f128_ps::<0x31>(b2, b6)).store(&mut to[6]);
+                Self(_mm256_permute2f128_ps::<0x31>(b3, b7)).store(&mut to[7]);
             }
         }
     }
@@ -334,5 +537,39 @@ mod tests {
             assert!((plain[4] - (v[1] / length + 0.7 * v[1])).abs() < 1e-14);
             assert_eq!(plain[1], input[10]);
         }
+    }
+
+    #[inline(always)]
+    fn singles<L: Singles>(input: &[[f32; 8]; 8], out: &mut [[f32; 8]; 8]) {
+        let mut rows = [L::splat(0.0); 8];
+        for k in 0..8 {
+            rows[k] = L::load(&input[k]);
+        }
+        let d = rows[0].minus(rows[1]).over(rows[2].times(rows[2]).plus(L::splat(1.0)).root());
+        rows[3] = L::choose(d, L::splat(1e-200), rows[4].larger(d), rows[5]);
+        if rows[6].all_below(L::splat(3.5)) {
+            rows[7] = d;
+        }
+        L::turn(rows, out);
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn singles_avx2(input: &[[f32; 8]; 8], out: &mut [[f32; 8]; 8]) {
+        singles::<avx2::Eight>(input, out);
+    }
+
+    /// Catches a wrong shuffle of eight times eight, and results that depend on the processor.
+    #[test]
+    fn single_precision_agrees_to_the_bit_too() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let input: [[f32; 8]; 8] = std::array::from_fn(|i| std::array::from_fn(|k| ((8 * i + k) as f32).sin() * 3.0));
+        let (mut plain, mut register) = ([[0.0; 8]; 8], [[0.0; 8]; 8]);
+        singles::<[f32; 8]>(&input, &mut plain);
+        // SAFETY: the processor has AVX2.
+        unsafe { singles_avx2(&input, &mut register) };
+        assert_eq!(plain.map(|r| r.map(f32::to_bits)), register.map(|r| r.map(f32::to_bits)));
+        assert!((0..8).all(|k| plain[k][2] == input[2][k] && plain[k][6] == input[6][k]));
     }
 }

@@ -1,7 +1,7 @@
 //! Fixed chunks: one partition of the nodes and one order of every sum, whatever
 //! the number of threads, so that the same scene gives the same bytes.
 
-use rayon::prelude::*;
+use crate::crew;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ impl Chunks {
         if self.count() == 1 {
             work(0, self.range(0));
         } else {
-            (0..self.count()).into_par_iter().with_max_len(1).for_each(|c| work(c, self.range(c)));
+            crew::each(self.count(), &|c| work(c, self.range(c)));
         }
     }
 

@@ -14,6 +14,7 @@
 //! it the normal matrix is singular to rounding far from the origin), and the matrix is factored once.
 
 use super::parts::Parts;
+use crate::parallel::{Chunks, Disjoint};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -56,9 +57,11 @@ impl SkinMap {
 
     /// Where the vertices are for these node positions.
     pub fn apply(&self, nodes: &[DVec3], out: &mut [DVec3]) {
-        out.par_chunks_mut(BATCH).enumerate().for_each(|(batch, out)| {
-            for (k, x) in out.iter_mut().enumerate() {
-                let v = batch * BATCH + k;
+        let (chunks, all) = (Chunks::new(out.len()), Disjoint::new(out));
+        chunks.each(|_, range| {
+            // SAFETY: chunks are disjoint.
+            let out = unsafe { all.slice(range.clone()) };
+            for (v, x) in range.zip(out) {
                 let mut sum = self.offsets.get(v).copied().unwrap_or(DVec3::ZERO);
                 for e in self.start[v] as usize..self.start[v + 1] as usize {
                     sum += self.weights[e] * nodes[self.nodes[e] as usize];

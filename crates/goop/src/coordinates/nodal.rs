@@ -16,6 +16,7 @@ use crate::integrate::{ForcesAt, account, explicit, implicit};
 use crate::model::{Body, Coordinates, Integrator, Load, Model};
 use crate::shape::Dimension;
 use crate::solve::{BlockMatrix, ByParts, Report, Solver};
+use crate::stages::{Stage, timed};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -285,7 +286,8 @@ pub(crate) fn soft_pins(body: &Body, time: f64, x: &[DVec3], mut each: impl FnMu
 }
 
 fn evaluate(body: &Body, x: &[DVec3], v: &[DVec3], memory: &[f64], out: &mut Evaluation) {
-    out.energy = elasticity(body).forces(memory, x, v, &mut out.elastic, &mut out.damping);
+    let forces = || elasticity(body).forces(memory, x, v, &mut out.elastic, &mut out.damping);
+    out.energy = timed(Stage::Forces, forces);
 }
 
 /// Advances a body by one step; `state` holds the start and receives the end.
@@ -316,7 +318,8 @@ pub fn step(
         ForcesAt::Middle => (0.5 * dt, clock.before),
         ForcesAt::End => (dt, clock.before),
     };
-    contact::find(model, body, poses, ahead, dt, x0, v0, &before.anchors, &mut scratch.now.touches);
+    let touches = &mut scratch.now.touches;
+    timed(Stage::Contact, || contact::find(model, body, poses, ahead, dt, x0, v0, &before.anchors, touches));
 
     let mut outcome = Outcome::default();
     let mut work = scratch.reduced.take();
@@ -349,7 +352,7 @@ pub fn step(
     account::nodal(model, body, clock, before, state, scratch);
     match &mut work {
         None => {
-            put_back(model, body, clock, before, state, scratch, &mut outcome);
+            timed(Stage::Contact, || put_back(model, body, clock, before, state, scratch, &mut outcome));
             if !scratch.put_back.is_empty() {
                 arrive(model, body, clock, before, state, scratch);
                 account::put_back(model, body, clock, state, scratch);
@@ -375,7 +378,8 @@ pub fn step(
 fn arrive(model: &Model, body: &Body, clock: Clock, before: &BodyState, state: &mut BodyState, scratch: &mut Scratch) {
     let (x, v, next) = (&state.positions, &state.velocities, &mut scratch.next);
     evaluate(body, x, v, &before.memory, next);
-    contact::find(model, body, clock.after, 0.0, clock.dt, x, v, &before.anchors, &mut next.touches);
+    let touches = &mut next.touches;
+    timed(Stage::Contact, || contact::find(model, body, clock.after, 0.0, clock.dt, x, v, &before.anchors, touches));
     contact::drag_anchors(model, body, clock.after, &mut next.touches, x, &mut state.anchors);
 }
 

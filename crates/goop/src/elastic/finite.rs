@@ -22,6 +22,7 @@
 //! For implicit steps an hourglass term k s² counts as k ∇s ∇sᵀ, exact at rest.
 
 mod cell;
+mod eight;
 mod kernel;
 mod law;
 mod pack;
@@ -32,6 +33,7 @@ use crate::material::MaterialField;
 use crate::parallel::{Chunks, Disjoint};
 use crate::shape::{Layout, Shape};
 use crate::solve::BlockMatrix;
+use eight::Eights;
 use glam::DVec3;
 use kernel::{At, Out};
 use pack::Packs;
@@ -43,6 +45,7 @@ pub struct Finite {
     nodes: usize,
     chunks: Chunks,
     tetrahedra: Packs<4>,
+    eights: Eights,
     hexahedra: Packs<8>,
     positions: OnceLock<()>,
     damped: bool,
@@ -92,10 +95,12 @@ impl Finite {
             ));
         }
         let rest = &shape.rest_positions;
+        let tetrahedra = Packs::new(chunks, four, moduli, time);
         Self {
             nodes,
             chunks,
-            tetrahedra: Packs::new(chunks, four, moduli, time),
+            eights: Eights::new(&tetrahedra),
+            tetrahedra,
             hexahedra: Packs::new(chunks, eight, moduli, time),
             positions: OnceLock::new(),
             damped,
@@ -170,11 +175,18 @@ impl Elasticity for Finite {
             self.hexahedra.locate(matrix);
         });
         let at = At { x, tension_at: if exact { x } else { tension_at }, weights, exact };
+        let single = !exact && matrix.is_rough();
         let rows = matrix.rows_mut();
         self.chunks.each(|c, range| {
             // SAFETY: every chunk is taken once.
             let mut rows = unsafe { rows.chunk(c) };
-            self.tetrahedra.assemble(c, &range, at, &mut rows);
+            match self.tetrahedra.positions.get() {
+                Some(places) if single => {
+                    self.eights.assemble(c, &range, at, &places[c], &mut rows);
+                    rows.close();
+                }
+                _ => self.tetrahedra.assemble(c, &range, at, &mut rows),
+            }
             self.hexahedra.assemble(c, &range, at, &mut rows);
         });
     }

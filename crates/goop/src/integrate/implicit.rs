@@ -36,6 +36,7 @@ use crate::elastic::Weights;
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
 use crate::solve::{BlockMatrix, ByParts, Settings};
+use crate::stages::{Stage, timed};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
@@ -142,18 +143,18 @@ fn solve_velocity(
     outcome.newton_residual = first;
     for iteration in 0..body.newton.max(1) {
         let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
-        fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix);
+        timed(Stage::Assembly, || fill(body, h, before, &scratch.trial, tension_at, scratch, &mut matrix));
         if let Some(parts) = &scratch.by_parts {
             matrix.keep_within(parts.part_of(), crate::solve::by_parts::FIRMER);
         }
         for pass in 0..CONTACT_PASSES {
             let mut memory = before.direct_left.max(state.direct_left);
             let Scratch { solver, by_parts, free, right, delta, .. } = scratch;
-            let mut solve = |settings: &Settings, delta: &mut [DVec3], memory: &mut u32| match by_parts {
+            let mut solve = |settings: &Settings, delta: &mut [DVec3], memory: &mut u32, warm: bool| match by_parts {
                 Some(parts) => parts.solve(settings, &matrix, free, right, delta, memory),
-                None => solver.solve(settings, &matrix, free, right, delta, memory),
+                None => solver.solve_from(settings, &matrix, free, right, delta, memory, warm),
             };
-            let mut report = solve(&body.solver, delta, &mut memory);
+            let mut report = timed(Stage::Solve, || solve(&body.solver, delta, &mut memory, pass > 0));
             if report.converged && !body.solver.method.only_iterates() {
                 // A stiff body's right side is large beside its momenta, and a residual small
                 // beside it can still hold the body back: measure it by the momenta too.
@@ -161,7 +162,7 @@ fn solve_velocity(
                 let fair = body.solver.tolerance * scale / outcome.newton_residual;
                 if report.residual > fair && report.residual > LEAST_RESIDUAL {
                     let tighter = Settings { tolerance: fair.max(LEAST_RESIDUAL), ..body.solver };
-                    report = solve(&tighter, delta, &mut memory);
+                    report = timed(Stage::Solve, || solve(&tighter, delta, &mut memory, true));
                 }
             }
             outcome.solve = Some(report.after(outcome.solve));
@@ -175,9 +176,7 @@ fn solve_velocity(
         if body.newton <= 1 {
             forces_used(body, h, &matrix, scratch);
         }
-        for i in 0..n {
-            v[i] += scratch.delta[i];
-        }
+        add(v, 1.0, &scratch.delta);
         if body.newton <= 1 {
             break;
         }
@@ -189,9 +188,7 @@ fn solve_velocity(
                 break;
             }
             share *= 0.5;
-            for i in 0..n {
-                v[i] -= share * scratch.delta[i];
-            }
+            add(v, -share, &scratch.delta);
         }
         scratch.delta.fill(DVec3::ZERO);
         let scale = momentum_scale(model, body, h, v, &scratch.delta);
@@ -200,6 +197,16 @@ fn solve_velocity(
         }
     }
     scratch.matrix = Some(matrix);
+}
+
+/// v += share δ
+fn add(v: &mut [DVec3], share: f64, delta: &[DVec3]) {
+    let (chunks, out) = (Chunks::new(v.len()), Disjoint::new(v));
+    chunks.each(|_, range| {
+        // SAFETY: chunks are disjoint.
+        let v = unsafe { out.slice(range.clone()) };
+        v.iter_mut().zip(&delta[range]).for_each(|(v, delta)| *v += share * *delta);
+    });
 }
 
 /// Forces of springs and their dampers as one linearisation used them, for the account:
@@ -288,7 +295,11 @@ pub(crate) fn fill(
     scratch: &Scratch,
     matrix: &mut BlockMatrix,
 ) {
-    matrix.clear();
+    if body.solver.loose() && body.newton <= 1 {
+        matrix.clear_rough();
+    } else {
+        matrix.clear();
+    }
     let weights = Weights { position: h * h, velocity: h };
     elasticity(body).stiffness_under_tension(&before.memory, x, tension_at, weights, false, matrix);
     let rows = matrix.rows_mut();
@@ -335,7 +346,8 @@ pub(crate) fn residual(
         }
     });
     let Evaluation { elastic, damping, energy, .. } = &mut scratch.next;
-    *energy = elasticity(body).forces(&before.memory, &scratch.trial, v, elastic, damping);
+    let trial = &scratch.trial;
+    *energy = timed(Stage::Forces, || elasticity(body).forces(&before.memory, trial, v, elastic, damping));
     let mut right = std::mem::take(&mut scratch.right);
     let (out, shared) = (Disjoint::new(&mut right), &*scratch);
     chunks.each(|_, range| {

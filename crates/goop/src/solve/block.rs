@@ -36,6 +36,8 @@ pub struct BlockMatrix {
     /// The same for diagonal blocks.
     diagonal: Vec<f64>,
     chunks: Chunks,
+    /// What comes next may be found in single precision.
+    rough: bool,
 }
 
 impl BlockMatrix {
@@ -92,7 +94,7 @@ impl BlockMatrix {
         columns.truncate(write);
         columns.shrink_to_fit();
         let (values, diagonal) = (vec![0.0; 9 * write + 1], vec![0.0; 9 * nodes + 1]);
-        Self { row_start, columns, inside, values, diagonal, chunks }
+        Self { row_start, columns, inside, values, diagonal, chunks, rough: false }
     }
 
     /// Rows.
@@ -122,8 +124,21 @@ impl BlockMatrix {
         self.columns[range.clone()].binary_search(&column).ok().map(|k| (range.start + k) as u32)
     }
 
-    fn row_range(&self, row: usize) -> Range<usize> {
+    pub(super) fn row_range(&self, row: usize) -> Range<usize> {
         self.row_start[row] as usize..self.row_start[row + 1] as usize
+    }
+
+    /// Blocks of a row with columns of the same chunk, right of the diagonal.
+    pub(super) fn inside_range(&self, row: usize) -> Range<usize> {
+        self.inside[row][0] as usize..self.inside[row][1] as usize
+    }
+
+    pub(super) fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// Columns and blocks kept in a row, ascending: all from the diagonal on, and some before it.
@@ -148,6 +163,18 @@ impl BlockMatrix {
             chunk.values.fill(0.0);
             chunk.diagonal.fill(0.0);
         });
+    }
+
+    /// Sets every value to zero, for entries of which six digits are enough: directions of a step that is solved
+    /// to a loose tolerance. It holds for what is added first.
+    pub fn clear_rough(&mut self) {
+        self.clear();
+        self.rough = true;
+    }
+
+    /// Whether entries that come next may be found in single precision; nothing is off the diagonal then.
+    pub fn is_rough(&self) -> bool {
+        self.rough
     }
 
     /// Sets every block kept, the diagonal too, to a value by row and column.
@@ -199,8 +226,11 @@ impl BlockMatrix {
 
     /// Gives chunks of rows to be filled side by side.
     pub fn rows_mut(&mut self) -> RowsMut<'_> {
+        self.rough = false;
         RowsMut {
             row_start: &self.row_start,
+            columns: &self.columns,
+            inside: &self.inside,
             values: Disjoint::new(&mut self.values),
             diagonal: Disjoint::new(&mut self.diagonal),
             chunks: self.chunks,
@@ -306,6 +336,8 @@ fn add_products<L: Lanes>(sums: &mut [L; 3], block: [L; 3], x: &[f64; 3]) {
 /// Rows of a matrix, open for filling chunk by chunk.
 pub struct RowsMut<'a> {
     row_start: &'a [u32],
+    columns: &'a [u32],
+    inside: &'a [[u32; 2]],
     values: Disjoint<'a, f64>,
     diagonal: Disjoint<'a, f64>,
     /// The partition of the rows.
@@ -316,6 +348,10 @@ pub struct RowsMut<'a> {
 pub struct RowsChunk<'a> {
     first_row: usize,
     first_block: usize,
+    /// From the first row of the chunk on, one more than it has rows; then of all blocks.
+    row_start: &'a [u32],
+    columns: &'a [u32],
+    inside: &'a [[u32; 2]],
     values: &'a mut [f64],
     diagonal: &'a mut [f64],
 }
@@ -332,7 +368,15 @@ impl RowsMut<'_> {
         let (values, diagonal) = unsafe {
             (self.values.slice(9 * first_block..9 * last_block), self.diagonal.slice(9 * range.start..9 * range.end))
         };
-        RowsChunk { first_row: range.start, first_block, values, diagonal }
+        RowsChunk {
+            first_row: range.start,
+            first_block,
+            row_start: &self.row_start[range.start..range.end + 1],
+            columns: self.columns,
+            inside: &self.inside[range],
+            values,
+            diagonal,
+        }
     }
 }
 
@@ -341,6 +385,39 @@ impl RowsChunk<'_> {
     #[inline(always)]
     pub fn add(&mut self, position: u32, block: &DMat3) {
         add_block(self.values, position as usize - self.first_block, block);
+    }
+
+    /// Adds a block given by rows, the ninth entry by itself.
+    #[inline(always)]
+    pub fn add_single(&mut self, position: u32, entries: &[f32; 8], last: f32) {
+        let start = 9 * (position as usize - self.first_block);
+        let to: &mut [f64] = &mut self.values[start..start + 9];
+        for k in 0..8 {
+            to[k] += f64::from(entries[k]);
+        }
+        to[8] += f64::from(last);
+    }
+
+    /// Takes every row's blocks from its diagonal, so that rows add up to what was on the diagonal.
+    pub fn close(&mut self) {
+        for row in 0..self.inside.len() {
+            let own = self.inside[row];
+            for p in self.row_start[row]..self.row_start[row + 1] {
+                let start = 9 * (p as usize - self.first_block);
+                let block: [f64; 9] = std::array::from_fn(|k| self.values[start + k]);
+                let to = &mut self.diagonal[9 * row..9 * row + 9];
+                for k in 0..9 {
+                    to[k] -= block[k];
+                }
+                if (own[0]..own[1]).contains(&p) {
+                    let column = self.columns[p as usize] as usize - self.first_row;
+                    let to = &mut self.diagonal[9 * column..9 * column + 9];
+                    for k in 0..9 {
+                        to[k] -= block[3 * (k % 3) + k / 3];
+                    }
+                }
+            }
+        }
     }
 
     /// Adds to the diagonal block of a node of this chunk.

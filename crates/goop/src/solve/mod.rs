@@ -9,6 +9,7 @@
 //!
 //! ```text
 //! conjugate-gradients   cg.rs (blocks), sparse_cg.rs     short memory; time grows with √condition
+//!                       single.rs (blocks)                the same in single precision, for loose tolerances
 //! cholesky              sparse.rs (faer)                  least fill; any condition
 //! profile               profile.rs                        as in [TW]: rows from their first entry on
 //! sor                   sor.rs                            as in [TW]: least code, most sweeps
@@ -20,10 +21,12 @@ pub mod block;
 pub mod by_parts;
 pub mod cg;
 pub mod condition;
+mod four;
 pub mod order;
 pub mod profile;
 mod refinement;
 pub mod scalar;
+pub mod single;
 pub mod sor;
 pub mod sparse;
 pub mod sparse_cg;
@@ -95,6 +98,13 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { method: Method::Auto, tolerance: 1e-6, max_iterations: 200, preconditioner: Preconditioner::Jacobi }
+    }
+}
+
+impl Settings {
+    /// Whether nodes are solved in single precision first.
+    pub fn loose(&self) -> bool {
+        self.method == Method::Auto && self.preconditioner == Preconditioner::Jacobi && self.tolerance >= LOOSE
     }
 }
 
@@ -220,10 +230,15 @@ pub fn solver(settings: &Settings, size: usize, dimensions: usize) -> Box<dyn Li
 /// direct solver before the iteration is tried again.
 const DIRECT_FOR: u32 = 60;
 
+/// From this tolerance on nodes left to themselves are solved in single precision first: one round of
+/// it gets there. Below, more rounds would begin anew, and the iteration in double precision is kept.
+const LOOSE: f64 = 1e-4;
+
 /// Scratch of the solvers of one body of nodes.
 #[derive(Debug, Default)]
 pub struct Solver {
     cg: cg::Scratch,
+    single: single::Scratch,
     scalar: Option<Scalar>,
     sparse_cg: ConjugateGradients,
     cholesky: SparseCholesky,
@@ -242,12 +257,41 @@ impl Solver {
         delta: &mut [DVec3],
         direct_left: &mut u32,
     ) -> Report {
-        delta.fill(DVec3::ZERO);
-        if settings.method == Method::Auto && *direct_left > 0 {
+        self.solve_from(settings, matrix, free, right, delta, direct_left, false)
+    }
+
+    /// The same where `delta` may be near already (`warm`): the solution for nearly the same matrix and right
+    /// side, or of a looser tolerance.
+    pub fn solve_from(
+        &mut self,
+        settings: &Settings,
+        matrix: &BlockMatrix,
+        free: &[bool],
+        right: &[DVec3],
+        delta: &mut [DVec3],
+        direct_left: &mut u32,
+        warm: bool,
+    ) -> Report {
+        let auto = settings.method == Method::Auto;
+        if auto && *direct_left > 0 {
             *direct_left -= 1;
+            delta.fill(DVec3::ZERO);
             return self.by(Method::Cholesky, settings, matrix, free, right, delta);
         }
-        let report = self.by(settings.method, settings, matrix, free, right, delta);
+        let mut spent = 0;
+        if settings.loose() || (warm && auto && settings.preconditioner == Preconditioner::Jacobi) {
+            if !warm {
+                delta.fill(DVec3::ZERO);
+            }
+            let report = self.single.solve(settings, matrix, free, right, delta, warm);
+            if report.converged {
+                return report;
+            }
+            spent = report.iterations;
+        }
+        delta.fill(DVec3::ZERO);
+        let mut report = self.by(settings.method, settings, matrix, free, right, delta);
+        report.iterations += spent;
         if report.converged || settings.method != Method::Auto {
             return report;
         }

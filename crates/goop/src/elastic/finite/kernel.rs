@@ -6,7 +6,7 @@ use super::wide::{
     M3, V3, W, add_outer, apply, apply_transposed, cofactors, column, dot, singular, transposed_product, turned, zero,
 };
 use crate::elastic::Weights;
-use crate::lanes::{Lanes, WIDE};
+use crate::lanes::{Arithmetic, Lanes, WIDE};
 use crate::solve::block::RowsChunk;
 use glam::{DMat3, DVec3};
 use std::ops::Range;
@@ -287,7 +287,7 @@ fn scatter<L: Lanes, const N: usize>(pack: &Pack<N>, forces: &[V3<L>; N], first:
 }
 
 /// Stiffness and damping of F in the axes of its singular values.
-struct Turned<L, const N: usize> {
+pub(super) struct Turned<L, const N: usize> {
     f: M3<L>,
     u: M3<L>,
     law: law::Second<L>,
@@ -295,28 +295,61 @@ struct Turned<L, const N: usize> {
     b: [V3<L>; N],
 }
 
+/// What [`Turned`] is made of.
+pub(super) struct Cells<L, const N: usize> {
+    pub constants: Constants<L>,
+    pub volume: W<L>,
+    /// Damping time (s).
+    pub time: W<L>,
+    pub f: M3<L>,
+    /// F where the tension is taken, if that is elsewhere.
+    pub taut: Option<M3<L>>,
+    /// B_a
+    pub gradient: [V3<L>; N],
+}
+
 impl<L: Lanes, const N: usize> Turned<L, N> {
     #[inline(always)]
     fn new(pack: &Pack<N>, offsets: &[V3<L>; N], at: At) -> Self {
-        let m = constants::<L, N>(pack);
-        let f = gradient::<L, N>(pack, offsets);
+        let mut slopes = [[W::splat(0.0); 3]; N];
+        for a in 0..N {
+            slopes[a] = vector(&pack.gradient[a]);
+        }
+        let taut = if std::ptr::eq(at.x, at.tension_at) {
+            None
+        } else {
+            Some(gradient::<L, N>(pack, &gather(pack, at.tension_at)))
+        };
+        let cells = Cells {
+            constants: constants::<L, N>(pack),
+            volume: W::load(&pack.volume),
+            time: W::load(&pack.time),
+            f: gradient::<L, N>(pack, offsets),
+            taut,
+            gradient: slopes,
+        };
+        Self::of(cells, at.weights, at.exact)
+    }
+}
+
+impl<L: Arithmetic, const N: usize> Turned<L, N> {
+    #[inline(always)]
+    pub(super) fn of(cells: Cells<L, N>, weights: Weights, exact: bool) -> Self {
+        let Cells { constants: m, volume, time, f, taut, gradient } = cells;
         let (u, s, v) = singular(&f);
         let (_, j) = cofactors(&f);
         let sigma = W::choose(j, W::splat(0.0), W::splat(-1.0), W::splat(1.0));
         let (mut t, mut tj) = (s, j);
-        if !std::ptr::eq(at.x, at.tension_at) {
+        if let Some(there) = taut {
             // The same axes, the stretch along them there.
-            let there = gradient::<L, N>(pack, &gather(pack, at.tension_at));
             for k in 0..3 {
                 let image = apply(&there, column(&v, k));
                 t[k] = dot(image, image).root();
             }
             tj = cofactors(&there).1;
         }
-        let mut law = law::second(m, s, sigma, t, tj, at.exact);
-        let volume = W::load(&pack.volume);
-        let (position, velocity) =
-            (volume * W::splat(at.weights.position), volume * W::splat(at.weights.velocity) * W::load(&pack.time));
+        let mut law = law::second(m, s, sigma, t, tj, exact);
+        let (position, velocity) = (volume * W::splat(weights.position), volume * W::splat(weights.velocity) * time);
         for i in 0..3 {
             for k in 0..3 {
                 law.a[i][k] = position * law.a[i][k] + velocity * m.lambda * s[i] * s[k];
@@ -330,13 +363,13 @@ impl<L: Lanes, const N: usize> Turned<L, N> {
         }
         let mut b = [[W::splat(0.0); 3]; N];
         for a in 0..N {
-            b[a] = apply_transposed(&v, vector(&pack.gradient[a]));
+            b[a] = apply_transposed(&v, gradient[a]);
         }
         Self { f, u, law, b }
     }
 
     #[inline(always)]
-    fn block(&self, a: usize, b: usize) -> M3<L> {
+    pub(super) fn block(&self, a: usize, b: usize) -> M3<L> {
         let (a, b) = (self.b[a], self.b[b]);
         let mut k = zero();
         for i in 0..3 {

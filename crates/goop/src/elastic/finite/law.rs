@@ -15,7 +15,7 @@
 //! of small strain up to Λ).
 
 use super::wide::{M3, V3, W, cofactors, diagonalise, dot};
-use crate::lanes::Lanes;
+use crate::lanes::Arithmetic;
 
 /// Constants of four cells.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct Constants<L> {
 
 /// Ψ and P.
 #[inline(always)]
-pub fn stress<L: Lanes>(m: Constants<L>, f: &M3<L>) -> (W<L>, M3<L>) {
+pub fn stress<L: Arithmetic>(m: Constants<L>, f: &M3<L>) -> (W<L>, M3<L>) {
     let (g, j) = cofactors(f);
     let (one, half) = (W::splat(1.0), W::splat(0.5));
     let (over, modulus) = (j - one, m.lambda + m.mu);
@@ -55,7 +55,7 @@ pub struct Second<L> {
 /// Second derivative for singular values `s` of orientation `sigma`; rotations feel the
 /// stress of the values `t` and determinant `tj` (the same where it shall be exact).
 #[inline(always)]
-pub fn second<L: Lanes>(m: Constants<L>, s: V3<L>, sigma: W<L>, t: V3<L>, tj: W<L>, exact: bool) -> Second<L> {
+pub fn second<L: Arithmetic>(m: Constants<L>, s: V3<L>, sigma: W<L>, t: V3<L>, tj: W<L>, exact: bool) -> Second<L> {
     let (one, half) = (W::splat(1.0), W::splat(0.5));
     let modulus = m.lambda + m.mu;
     let c = (modulus * (sigma * s[0] * s[1] * s[2] - one) - m.mu) * sigma;
@@ -88,7 +88,7 @@ pub fn second<L: Lanes>(m: Constants<L>, s: V3<L>, sigma: W<L>, t: V3<L>, tj: W<
 
 /// The positive part of a symmetric matrix; nothing is done where it is positive already.
 #[inline(always)]
-fn project<L: Lanes>(a: &mut M3<L>) {
+fn project<L: Arithmetic>(a: &mut M3<L>) {
     let zero = W::splat(0.0);
     let minor = a[0][0] * a[1][1] - a[0][1] * a[0][1];
     let (_, det) = cofactors(a);

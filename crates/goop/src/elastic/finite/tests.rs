@@ -290,3 +290,53 @@ fn chunks_and_registers_change_nothing() {
         assert!(((down[i] - up[i]) / (2.0 * h) - image[i]).length() < 1e-5 * scale);
     }
 }
+
+/// Catches single precision that loses more than it must, diagonals that do not balance their rows, blocks of the
+/// wrong lane or chunk, and bytes that depend on the processor. The body is so long that it has several chunks.
+#[test]
+fn the_rough_stiffness_is_the_clamped_one_to_six_digits() {
+    let block = Shape::block(DVec3::new(4.0, 0.2, 0.2), [1000, 3, 3]).unwrap();
+    let Layout::Grid(grid) = &block.layout else { panic!("a grid") };
+    let cells: Vec<[u32; 4]> = (grid.cells())
+        .flat_map(|c| {
+            [[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]]
+                .map(|t| t.map(|k| c[k]))
+        })
+        .collect();
+    let shape = Shape::from_tetrahedra(block.rest_positions.clone(), cells, Vec::new(), BTreeMap::new()).unwrap();
+    let finite = made(&shape);
+    assert!(finite.chunks.count() > 1);
+    let mut random = Random(5);
+    let x: Vec<DVec3> = shape.rest_positions.iter().map(|&r| r + 0.0015 * random.vector()).collect();
+    let before: Vec<DVec3> = x.iter().map(|&x| x + 0.0015 * random.vector()).collect();
+    let weights = Weights { position: 1e-4, velocity: 1e-2 };
+    let (mut clamped, mut rough) = (finite.structure(), finite.structure());
+    finite.stiffness_under_tension(&[], &x, &before, weights, false, &mut clamped);
+    rough.clear_rough();
+    finite.stiffness_under_tension(&[], &x, &before, weights, false, &mut rough);
+    let (top, mut off) = (clamped.diagonal(4000).x_axis.x, 0.0f64);
+    for row in 0..shape.len() {
+        for ((i, a), (j, b)) in clamped.row(row).zip(rough.row(row)) {
+            assert_eq!(i, j);
+            off = off.max((a - b).to_cols_array().iter().fold(0.0, |m: f64, v| m.max(v.abs())));
+        }
+    }
+    assert!(off < 1e-5 * top && off > 0.0, "{off:e} of {top:e}");
+    // A shift of the whole body meets no force.
+    let (shift, mut force) = (vec![DVec3::ONE; shape.len()], vec![DVec3::ZERO; shape.len()]);
+    rough.product(&vec![true; shape.len()], &shift, &mut force);
+    assert!(force.iter().all(|f| f.length() < 1e-13 * top), "the rows do not balance");
+
+    let mut plain = finite.structure();
+    let at = At { x: &x, tension_at: &before, weights, exact: false };
+    let (rows, places) = (plain.rows_mut(), finite.tetrahedra.positions.get().unwrap());
+    for c in 0..finite.chunks.count() {
+        // SAFETY: one after the other.
+        let mut rows = unsafe { rows.chunk(c) };
+        finite.eights.assemble_plain(c, &finite.chunks.range(c), at, &places[c], &mut rows);
+        rows.close();
+    }
+    for row in 0..shape.len() {
+        assert!(plain.row(row).eq(rough.row(row)), "{row}");
+    }
+}

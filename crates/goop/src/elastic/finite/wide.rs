@@ -2,10 +2,10 @@
 //!
 //! No closures here or in what uses it: they would not be compiled for AVX2.
 
-use crate::lanes::{Lanes, WIDE};
+use crate::lanes::{Arithmetic, Lanes, Singles, WIDE, WIDER};
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Four numbers.
+/// Four numbers, or eight.
 #[derive(Clone, Copy)]
 pub struct W<L>(pub L);
 
@@ -14,7 +14,7 @@ pub type V3<L> = [W<L>; 3];
 /// Four matrices, by rows.
 pub type M3<L> = [[W<L>; 3]; 3];
 
-impl<L: Lanes> Add for W<L> {
+impl<L: Arithmetic> Add for W<L> {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -22,7 +22,7 @@ impl<L: Lanes> Add for W<L> {
     }
 }
 
-impl<L: Lanes> Sub for W<L> {
+impl<L: Arithmetic> Sub for W<L> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -30,7 +30,7 @@ impl<L: Lanes> Sub for W<L> {
     }
 }
 
-impl<L: Lanes> Mul for W<L> {
+impl<L: Arithmetic> Mul for W<L> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
@@ -38,7 +38,7 @@ impl<L: Lanes> Mul for W<L> {
     }
 }
 
-impl<L: Lanes> Neg for W<L> {
+impl<L: Arithmetic> Neg for W<L> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -46,22 +46,10 @@ impl<L: Lanes> Neg for W<L> {
     }
 }
 
-impl<L: Lanes> W<L> {
+impl<L: Arithmetic> W<L> {
     #[inline(always)]
     pub fn splat(value: f64) -> Self {
         W(L::splat(value))
-    }
-
-    #[inline(always)]
-    pub fn load(from: &[f64; WIDE]) -> Self {
-        W(L::load(from))
-    }
-
-    #[inline(always)]
-    pub fn store(self) -> [f64; WIDE] {
-        let mut out = [0.0; WIDE];
-        self.0.store(&mut out);
-        out
     }
 
     #[inline(always)]
@@ -95,50 +83,70 @@ impl<L: Lanes> W<L> {
         W(L::choose(a.0, b.0, yes.0, no.0))
     }
 
-    /// Whether all four are below.
+    /// Whether all are below.
     #[inline(always)]
     pub fn all_below(self, limit: Self) -> bool {
-        let above = W::choose(self, limit, W::splat(0.0), W::splat(1.0)).store();
-        above[0] + above[1] + above[2] + above[3] == 0.0
+        self.0.all_below(limit.0)
+    }
+}
+
+impl<L: Lanes> W<L> {
+    #[inline(always)]
+    pub fn load(from: &[f64; WIDE]) -> Self {
+        W(L::load(from))
+    }
+
+    #[inline(always)]
+    pub fn store(self) -> [f64; WIDE] {
+        let mut out = [0.0; WIDE];
+        self.0.store(&mut out);
+        out
+    }
+}
+
+impl<L: Singles> W<L> {
+    #[inline(always)]
+    pub fn single(from: &[f32; WIDER]) -> Self {
+        W(L::load(from))
     }
 }
 
 #[inline(always)]
-pub fn zero<L: Lanes>() -> M3<L> {
+pub fn zero<L: Arithmetic>() -> M3<L> {
     [[W::splat(0.0); 3]; 3]
 }
 
 #[inline(always)]
-pub fn dot<L: Lanes>(a: V3<L>, b: V3<L>) -> W<L> {
+pub fn dot<L: Arithmetic>(a: V3<L>, b: V3<L>) -> W<L> {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[inline(always)]
-pub fn cross<L: Lanes>(a: V3<L>, b: V3<L>) -> V3<L> {
+pub fn cross<L: Arithmetic>(a: V3<L>, b: V3<L>) -> V3<L> {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// A column.
 #[inline(always)]
-pub fn column<L: Lanes>(m: &M3<L>, c: usize) -> V3<L> {
+pub fn column<L: Arithmetic>(m: &M3<L>, c: usize) -> V3<L> {
     [m[0][c], m[1][c], m[2][c]]
 }
 
 /// M v
 #[inline(always)]
-pub fn apply<L: Lanes>(m: &M3<L>, v: V3<L>) -> V3<L> {
+pub fn apply<L: Arithmetic>(m: &M3<L>, v: V3<L>) -> V3<L> {
     [dot(m[0], v), dot(m[1], v), dot(m[2], v)]
 }
 
 /// Mᵀ v
 #[inline(always)]
-pub fn apply_transposed<L: Lanes>(m: &M3<L>, v: V3<L>) -> V3<L> {
+pub fn apply_transposed<L: Arithmetic>(m: &M3<L>, v: V3<L>) -> V3<L> {
     [dot(column(m, 0), v), dot(column(m, 1), v), dot(column(m, 2), v)]
 }
 
 /// M += a bᵀ
 #[inline(always)]
-pub fn add_outer<L: Lanes>(m: &mut M3<L>, a: V3<L>, b: V3<L>) {
+pub fn add_outer<L: Arithmetic>(m: &mut M3<L>, a: V3<L>, b: V3<L>) {
     for i in 0..3 {
         for j in 0..3 {
             m[i][j] = m[i][j] + a[i] * b[j];
@@ -148,7 +156,7 @@ pub fn add_outer<L: Lanes>(m: &mut M3<L>, a: V3<L>, b: V3<L>) {
 
 /// Mᵀ N
 #[inline(always)]
-pub fn transposed_product<L: Lanes>(m: &M3<L>, n: &M3<L>) -> M3<L> {
+pub fn transposed_product<L: Arithmetic>(m: &M3<L>, n: &M3<L>) -> M3<L> {
     let mut out = zero();
     for i in 0..3 {
         for j in 0..3 {
@@ -160,7 +168,7 @@ pub fn transposed_product<L: Lanes>(m: &M3<L>, n: &M3<L>) -> M3<L> {
 
 /// M K Mᵀ
 #[inline(always)]
-pub fn turned<L: Lanes>(m: &M3<L>, k: &M3<L>) -> M3<L> {
+pub fn turned<L: Arithmetic>(m: &M3<L>, k: &M3<L>) -> M3<L> {
     let mut half = zero();
     for i in 0..3 {
         for j in 0..3 {
@@ -178,16 +186,16 @@ pub fn turned<L: Lanes>(m: &M3<L>, k: &M3<L>) -> M3<L> {
 
 /// Cofactors ∂J/∂F and determinant J.
 #[inline(always)]
-pub fn cofactors<L: Lanes>(f: &M3<L>) -> (M3<L>, W<L>) {
+pub fn cofactors<L: Arithmetic>(f: &M3<L>) -> (M3<L>, W<L>) {
     let (a, b, c) = (f[0], f[1], f[2]);
     let g = [cross(b, c), cross(c, a), cross(a, b)];
     (g, dot(a, g[0]))
 }
 
 /// Eigenvectors (columns) of symmetric matrices, by Jacobi's rotations; the matrix becomes
-/// diagonal to a billionth. Converges quadratically: two or three sweeps are nearly always enough.
+/// diagonal to rounding. Converges quadratically: two or three sweeps are nearly always enough.
 #[inline(always)]
-pub fn diagonalise<L: Lanes>(s: &mut M3<L>) -> M3<L> {
+pub fn diagonalise<L: Arithmetic>(s: &mut M3<L>) -> M3<L> {
     let one = W::splat(1.0);
     let mut v = zero();
     for i in 0..3 {
@@ -200,7 +208,7 @@ pub fn diagonalise<L: Lanes>(s: &mut M3<L>) -> M3<L> {
         rotate::<L, 1, 2, 0>(s, &mut v);
         if sweep >= 1 {
             let left = s[0][1].size() + s[0][2].size() + s[1][2].size();
-            if left.all_below(whole * W::splat(1e-9) + W::splat(1e-290)) {
+            if left.all_below(whole * W::splat(L::SMALL) + W::splat(1e-290)) {
                 break;
             }
         }
@@ -209,7 +217,7 @@ pub fn diagonalise<L: Lanes>(s: &mut M3<L>) -> M3<L> {
 }
 
 #[inline(always)]
-fn rotate<L: Lanes, const P: usize, const Q: usize, const O: usize>(s: &mut M3<L>, v: &mut M3<L>) {
+fn rotate<L: Arithmetic, const P: usize, const Q: usize, const O: usize>(s: &mut M3<L>, v: &mut M3<L>) {
     // With p = |d| + r the rotation is (p, ±off) over its length, whose square is 2 r p; the values
     // become m ∓ r. Two roots and one division, which are what this waits for.
     let (zero, one) = (W::splat(0.0), W::splat(1.0));
@@ -239,7 +247,7 @@ fn rotate<L: Lanes, const P: usize, const Q: usize, const O: usize>(s: &mut M3<L
 
 /// F = U diag(s) Vᵀ with s ≥ 0; U and V may be reflections.
 #[inline(always)]
-pub fn singular<L: Lanes>(f: &M3<L>) -> (M3<L>, V3<L>, M3<L>) {
+pub fn singular<L: Arithmetic>(f: &M3<L>) -> (M3<L>, V3<L>, M3<L>) {
     let mut square = transposed_product(f, f);
     let v = diagonalise(&mut square);
     let mut u = zero();

@@ -1,0 +1,21 @@
+//! `goop bench`: what a second of animation costs, and where the time goes.
+
+mod character;
+mod clock;
+mod cube;
+
+use crate::End;
+use crate::args::{Bench, Workload};
+use anyhow::Result;
+
+/// `goop bench`
+pub fn bench(args: &Bench) -> Result<End> {
+    if let Some(threads) = args.threads {
+        // A pool that exists already keeps its size: results do not depend on it.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
+    }
+    match args.workload {
+        Workload::Character => character::run(args),
+        Workload::Cube => cube::run(args),
+    }
+}
