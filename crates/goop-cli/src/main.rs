@@ -15,6 +15,7 @@ mod resume;
 mod run;
 mod saved;
 mod scenes;
+mod studio;
 mod study;
 mod summary;
 mod units;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Study(args)) => study::study(&args),
+        Some(Command::Studio(args)) => studio::studio(&args),
     };
     match outcome {
         Ok(end) => end.into(),

@@ -244,9 +244,9 @@ impl Stored {
     fn look(&self, wish: &Wish, motion: &Motion) -> SceneLook {
         let obstacles = self
             .scene
-            .obstacle
-            .iter()
-            .map(|entry| ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow));
+            .obstacles()
+            .into_iter()
+            .map(|(_, entry)| ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow));
         SceneLook {
             bodies: self.bodies.iter().map(|body| body.look.clone()).collect(),
             obstacles: obstacles.collect(),
@@ -343,9 +343,9 @@ impl Stored {
             });
         }
         frame.forces = self.forces.at(index).to_vec();
-        for entry in &self.scene.obstacle {
+        for (from, entry) in self.scene.obstacles() {
             let pose = goop_scene::build::obstacle(entry).motion.at(time);
-            let mut here = Some((pose.position, pose.rotation));
+            let mut here = (from <= time).then_some((pose.position, pose.rotation));
             for event in self.scene.event.iter().filter(|e| e.time <= time) {
                 if let Edit::Obstacle { name, position, remove } = &event.edit
                     && *name == entry.name
