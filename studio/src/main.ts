@@ -12,7 +12,7 @@ let model: Model | null = null, state: State | null = null, last: Frame | null =
 let frames = 0, hold = 0;
 
 const wire = new Wire({
-    model(next) { model = next; view.setModel(next); grid.setBody(next.bodies[panel.body] ?? null, panel.body); chosen(); },
+    model(next) { model = next; plot.clear(); view.setModel(next); grid.setBody(next.bodies[panel.body] ?? null, panel.body); chosen(); },
     frame(frame) {
         frames++;
         if (last && frame.time < last.time - 1e-9 && !frame.recorded) view.forget();
@@ -20,7 +20,7 @@ const wire = new Wire({
         view.setFrame(frame);
         grid.setFrame(frame);
         plot.add(frame);
-        $<HTMLElement>("clock").textContent = `t = ${frame.time.toFixed(3)} s · frame ${frame.index}${frame.playing ? ` · ${frame.speed.toFixed(2)}× real time` : ""}`;
+        $<HTMLElement>("clock").textContent = `t = ${frame.time.toFixed(3)} s · frame ${frame.index}${frame.playing ? ` · ${frame.speed.toFixed(2)}× real` : ""}`;
     },
     state(next) { state = next; show(next); },
     say,
@@ -73,7 +73,7 @@ for (const key of Object.keys(view.show) as (keyof typeof view.show)[]) {
         wishes(); view.touch();
     });
 }
-const play = () => send({ do: state?.playing ? "pause" : "play" });
+const play = () => send({ do: "toggle" });
 $("play").addEventListener("click", play);
 $("step").addEventListener("click", () => send({ do: "step" }));
 $("reset").addEventListener("click", () => send({ do: "reset" }));

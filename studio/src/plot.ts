@@ -18,14 +18,15 @@ export class Plot {
         if (frame.recorded) return;
         const last = this.rows.at(-1);
         if (last && frame.time < last.time) this.rows = this.rows.filter(r => r.time < frame.time);
-        if (last && frame.time - last.time < 1 / 70 && frame.time !== 0) return;
+        if (last && frame.time - last.time < 1 / 250 && frame.time !== 0) return;
         if (this.rows.length === 0) this.first = frame.energies[2]!;
         const values = frame.energies.slice();
         values[2]! -= this.first ?? 0; // gravity counts from the start
         this.rows.push({ time: frame.time, values });
-        if (this.rows.length > 1200) this.rows.splice(0, 200);
+        if (this.rows.length > 3000) this.rows.splice(0, 400);
     }
 
+    clear(): void { this.rows = []; }
     count(): number { return this.rows.length; }
 
     draw(): void {
@@ -43,7 +44,7 @@ export class Plot {
         pen.font = "10px system-ui";
         pen.beginPath(); pen.moveTo(40, y(0)); pen.lineTo(width - 4, y(0)); pen.stroke();
         pen.fillText(`${high.toPrecision(2)} J`, 2, 14);
-        if (low < 0) pen.fillText(`${low.toPrecision(2)} J`, 2, height - 18);
+        if (low < -0.02 * high) pen.fillText(`${low.toPrecision(2)} J`, 2, height - 18);
         pen.fillText(`${start.toFixed(1)} s`, 40, height - 3);
         pen.fillText(`${end.toFixed(1)} s`, width - 36, height - 3);
         LINES.forEach(([, colour], k) => {

@@ -145,7 +145,7 @@ class BodyLook {
     dispose(): void { this.group.traverse(o => (o as THREE.Mesh).geometry?.dispose()); }
 }
 
-function obstacleShape(o: Obstacle): THREE.BufferGeometry {
+function obstacleShape(o: Obstacle, planar: boolean): THREE.BufferGeometry {
     const s = o.sizes;
     switch (o.kind) {
         case "sphere": return new THREE.SphereGeometry(s.radius, 40, 24);
@@ -162,7 +162,8 @@ function obstacleShape(o: Obstacle): THREE.BufferGeometry {
             profile.push(new THREE.Vector2(0, s.height / 2));
             return new THREE.LatheGeometry(profile, 48);
         }
-        default: return new THREE.BoxGeometry(12, 0.02, 12).translate(0, -0.011, 0);
+        // Seen from the front, a wall of a planar world is a line.
+        default: return planar ? new THREE.BoxGeometry(12, 0.03, 0.01).translate(0, -0.016, 0) : new THREE.BoxGeometry(12, 0.02, 12).translate(0, -0.011, 0);
     }
 }
 
@@ -178,9 +179,12 @@ class PaneLook {
     private trail: number[][] = [];
     private lastGhost = -1;
 
+    private readonly planar: boolean;
+
     constructor(model: Model) {
-        this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8a8f99, 2.0));
-        const sun = new THREE.DirectionalLight(0xffffff, 1.8);
+        this.planar = model.plane !== null;
+        this.scene.add(new THREE.HemisphereLight(0xffffff, 0x50545c, 1.3));
+        const sun = new THREE.DirectionalLight(0xffffff, 2.2);
         sun.position.set(2, 4, 3);
         this.scene.add(sun, this.marks, this.arrows, this.paths, this.pointer);
         for (const o of [this.marks, this.arrows, this.paths]) o.frustumCulled = false;
@@ -204,7 +208,7 @@ class PaneLook {
             if (this.obstacles.has(key)) return;
             const plane = o.kind === "plane";
             const material = new THREE.MeshLambertMaterial({ color: plane ? 0xb9bdb4 : 0x9aa0a8, side: o.hollow ? THREE.BackSide : THREE.FrontSide, transparent: plane || o.hollow, opacity: plane ? 0.75 : o.hollow ? 0.3 : 1 });
-            const mesh = new THREE.Mesh(obstacleShape(o), material);
+            const mesh = new THREE.Mesh(obstacleShape(o, this.planar), material);
             mesh.userData.number = k;
             this.obstacles.set(key, mesh);
             this.scene.add(mesh);

@@ -13,8 +13,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// Frames a second that are sent at most.
 const FRAMES: f64 = 60.0;
-/// A simulation that falls behind by more than this (s) gives the time up.
-const MOST_LAG: f64 = 0.05;
+/// A simulation that falls behind by more than this (s on the wall) gives half of it up: what
+/// the scheduler took is caught up with, what the machine cannot do is not.
+const MOST_LAG: f64 = 0.2;
 /// Bodies larger than this in all are not checked while editing.
 const MOST_CHECKED: usize = 3000;
 
@@ -117,6 +118,7 @@ struct Engine {
     stale: bool,
     state_stale: bool,
     state_sent: Instant,
+    scenes_read: Instant,
     version_sent: u32,
     wishes: HashMap<u64, Wishes>,
     holders: HashMap<u64, usize>,
@@ -144,6 +146,7 @@ pub fn run(session: Session, inbox: Receiver<Inbound>, slots: Slots) {
         stale: true,
         state_stale: true,
         state_sent: now,
+        scenes_read: now,
         version_sent: 0,
         wishes: HashMap::new(),
         holders: HashMap::new(),
@@ -182,6 +185,7 @@ impl Engine {
             self.publish_frame(now);
         }
         self.look_at_checks(now);
+        self.look_at_scenes(now);
         let often = Duration::from_millis(if self.clock.playing { 200 } else { 40 });
         if self.clock.playing && now - self.state_sent > often {
             self.state_stale = true;
@@ -200,7 +204,7 @@ impl Engine {
         let time = self.session.time();
         let goal = self.base.1 + (now - self.base.0).as_secs_f64() * self.clock.speed;
         if goal - time > MOST_LAG * self.clock.speed.max(1e-9) {
-            self.base = (now, time);
+            self.base = (now, time + 0.5 * MOST_LAG * self.clock.speed);
         } else if time > goal {
             let ahead = ((time - goal) / self.clock.speed).clamp(1e-4, 0.02);
             return Duration::from_secs_f64(ahead);
@@ -280,6 +284,16 @@ impl Engine {
         (self.state_sent, self.state_stale) = (now, false);
     }
 
+    /// Files come and go in the folder.
+    fn look_at_scenes(&mut self, now: Instant) {
+        if now - self.scenes_read > Duration::from_secs(2) {
+            self.scenes_read = now;
+            let scenes = self.session.scenes();
+            self.state_stale |= scenes != self.clock.scenes;
+            self.clock.scenes = scenes;
+        }
+    }
+
     /// Sends a changed model to `check` once it has been left alone for a while.
     fn look_at_checks(&mut self, now: Instant) {
         if let Ok(sentences) = self.checked.try_recv() {
@@ -332,6 +346,8 @@ impl Engine {
         match command {
             Command::Play => self.play(),
             Command::Pause => self.pause(),
+            Command::Toggle if self.clock.playing => self.pause(),
+            Command::Toggle => self.play(),
             Command::Speed { value } if value.is_finite() && (0.001..=100.0).contains(&value) => {
                 self.clock.speed = value;
                 self.restart_clock();
@@ -345,9 +361,6 @@ impl Engine {
                 match &other {
                     Command::Grab { body, .. } => drop(self.holders.insert(client, *body)),
                     Command::Release { .. } => drop(self.holders.remove(&client)),
-                    Command::Scene { .. } | Command::Step | Command::Reset | Command::Scrub { .. } | Command::Undo => {
-                        self.pause();
-                    }
                     _ => {}
                 }
                 if drag {
@@ -355,8 +368,16 @@ impl Engine {
                 } else {
                     self.changed_at = Instant::now();
                 }
+                let stops = matches!(
+                    other,
+                    Command::Scene { .. } | Command::Step | Command::Reset | Command::Scrub { .. } | Command::Undo
+                );
                 let lists = matches!(other, Command::Save { .. } | Command::Scene { .. });
                 let answer = self.session.command(other);
+                // What is refused disturbs nobody.
+                if stops && answer.is_ok() {
+                    self.pause();
+                }
                 if lists {
                     self.clock.scenes = self.session.scenes();
                 }

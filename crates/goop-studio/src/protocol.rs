@@ -40,6 +40,8 @@ pub enum Command {
     },
     Play,
     Pause,
+    /// Play if paused, pause if playing.
+    Toggle,
     /// One frame on.
     Step,
     /// Back to the start; what was recorded is dropped.

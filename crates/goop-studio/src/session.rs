@@ -252,8 +252,17 @@ impl Session {
         Ok(())
     }
 
-    /// Does what a page asks.
+    /// Does what a page asks; what is refused leaves no way back to nothing.
     pub fn command(&mut self, command: Command) -> Outcome {
+        let ways = self.undo.len();
+        let answer = self.obey(command);
+        if answer.is_err() && self.undo.len() > ways {
+            self.undo.pop();
+        }
+        answer
+    }
+
+    fn obey(&mut self, command: Command) -> Outcome {
         match command {
             Command::Scene { name } => self.choose(&name),
             Command::Step => {
@@ -348,7 +357,9 @@ impl Session {
             Command::Save { file, overwrite } => self.save(&file, overwrite).map(Answer::Notice),
             Command::Export { format } => record::export(self, &format).map(Answer::Notice),
             // The engine's own.
-            Command::Play | Command::Pause | Command::Speed { .. } | Command::View { .. } => Ok(Answer::Done),
+            Command::Play | Command::Pause | Command::Toggle | Command::Speed { .. } | Command::View { .. } => {
+                Ok(Answer::Done)
+            }
         }
     }
 
