@@ -49,6 +49,8 @@ pub enum Command {
     Study(Study),
     /// Measure what a second of animation costs, and where the time goes
     Bench(Bench),
+    /// Take hold of a scene in the browser: play, drag, pin, change it live, record and save
+    Studio(Studio),
 }
 
 /// Which scene, and changes to it.
@@ -247,6 +249,31 @@ pub struct Study {
     /// One JSON object instead of the table
     #[arg(long)]
     pub json: bool,
+}
+
+/// `goop studio`
+#[derive(Debug, clap::Args)]
+pub struct Studio {
+    /// A scene file, or the name of a built-in scene [default: four-corners]
+    pub scene: Option<String>,
+    /// Port of the page; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 4663)]
+    pub port: u16,
+    /// Do not open a browser
+    #[arg(long)]
+    pub no_open: bool,
+    /// Listen at this address, for other machines; needs --token
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<std::net::IpAddr>,
+    /// A word of 8 letters or more that every request must carry
+    #[arg(long, value_name = "WORD")]
+    pub token: Option<String>,
+    /// Memory for recorded frames (MB)
+    #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub memory: u32,
+    /// Threads; results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
 /// Studies.

@@ -75,6 +75,16 @@ pub fn check(args: &Check) -> Result<End> {
     Ok(End::Done)
 }
 
+/// What is said of every body of a model, each sentence with the body's name.
+pub fn findings(model: &Model) -> Vec<String> {
+    let say = |index: usize| {
+        let name = &model.bodies[index].name;
+        let sentences = sentences(model, index, &preflight::inspect(model, index));
+        sentences.into_iter().map(move |s| format!("{name}: {s}"))
+    };
+    (0..model.bodies.len()).flat_map(say).collect()
+}
+
 fn warnings(opened: &Opened) -> Vec<String> {
     let text = opened.loaded.warnings.iter().map(|w| w.block("warning"));
     text.chain(opened.built.warnings.iter().map(|w| format!("warning: {w}"))).collect()

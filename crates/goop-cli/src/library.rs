@@ -18,6 +18,7 @@ macro_rules! scenes {
 
 /// All of them.
 pub const SCENES: &[Entry] = scenes! {
+    "flatland" => "scenes/flatland.toml",
     "swinging-string" => "scenes/swinging-string.toml",
     "hanging-chain" => "scenes/hanging-chain.toml",
     "bungee" => "scenes/bungee.toml",

@@ -17,6 +17,7 @@ mod resume;
 mod run;
 mod saved;
 mod scenes;
+mod studio;
 mod study;
 mod summary;
 mod units;
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         Some(Command::Validate(args)) => validate::validate(&args),
         Some(Command::Study(args)) => study::study(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
+        Some(Command::Studio(args)) => studio::studio(&args),
     };
     match outcome {
         Ok(end) => end.into(),

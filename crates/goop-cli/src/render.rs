@@ -267,7 +267,7 @@ impl Stored {
     }
 
     fn look(&self, wish: &Wish, motion: &Motion) -> SceneLook {
-        let obstacles = self.scene.obstacle.iter().map(|entry| ObstacleLook {
+        let obstacles = self.scene.obstacles().into_iter().map(|(_, entry)| ObstacleLook {
             color: entry.color.map(single),
             ..ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow)
         });
@@ -371,9 +371,9 @@ impl Stored {
             });
         }
         frame.forces = self.forces.at(index).to_vec();
-        for entry in &self.scene.obstacle {
+        for (from, entry) in self.scene.obstacles() {
             let pose = goop_scene::build::obstacle(entry).motion.at(time);
-            let mut here = Some((pose.position, pose.rotation));
+            let mut here = (from <= time).then_some((pose.position, pose.rotation));
             for event in self.scene.event.iter().filter(|e| e.time <= time) {
                 if let Edit::Obstacle { name, position, remove } = &event.edit
                     && *name == entry.name

@@ -233,6 +233,13 @@ fn simulate(
     for sink in &mut sinks {
         sink.finish()?;
     }
+    // The last frame may lie before the end of the clip; the state that is hashed is that of the end.
+    if failure.is_none() && args.frames.is_none() && !INTERRUPTED.load(Ordering::SeqCst) {
+        match world.frame_at(clip.seconds) {
+            Ok(_) => world.do_due_events(),
+            Err(error) => failure = Some(error.to_string()),
+        }
+    }
     bar.finish_and_clear();
 
     let interrupted = INTERRUPTED.load(Ordering::SeqCst);

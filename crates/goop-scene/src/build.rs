@@ -154,8 +154,13 @@ impl Scene {
                     model.probes.push(Probe { name: probe.name.clone(), body, nodes });
                 }
             }
-            for (k, event) in self.event.iter().enumerate() {
-                if let Some(edit) = builder.edit(k, &event.edit, self, &model) {
+            let mut order: Vec<usize> = (0..self.event.len()).collect();
+            order.sort_by(|&a, &b| self.event[a].time.total_cmp(&self.event[b].time));
+            let mut stage = Stage::of(&model);
+            stage.obstacles = self.obstacles().iter().map(|(_, obstacle)| obstacle.name.clone()).collect();
+            for k in order {
+                let event = &self.event[k];
+                if let Some(edit) = builder.edit(&format!("event[{k}]"), &event.edit, &mut stage, &model.bodies) {
                     model.events.push((event.time, edit));
                 }
             }
@@ -191,6 +196,37 @@ impl Scene {
         } else {
             Err(builder.faults)
         }
+    }
+}
+
+/// What events have made of a model so far.
+struct Stage {
+    materials: Vec<MaterialField>,
+    obstacles: Vec<String>,
+}
+
+impl Stage {
+    fn of(model: &Model) -> Stage {
+        Stage {
+            materials: model.bodies.iter().map(|b| b.material.clone()).collect(),
+            obstacles: model.obstacles.iter().map(|o| o.name.clone()).collect(),
+        }
+    }
+}
+
+/// An edit of a scene as the engine's, for a model as it is now: the one that an event of
+/// the same words makes at this time.
+pub fn edit_now(edit: &scene::Edit, model: &Model) -> Result<Edit, BuildFault> {
+    let mut builder = Builder { faults: Vec::new(), selections: Vec::new(), warnings: Vec::new() };
+    let made = builder.edit("event", edit, &mut Stage::of(model), &model.bodies);
+    match (made, builder.faults.pop()) {
+        (Some(made), None) => Ok(made),
+        (_, Some(fault)) => Err(fault),
+        (None, None) => Err(BuildFault {
+            path: "event".into(),
+            message: "it names a body or an obstacle that is not there".into(),
+            hint: "choose one that is in the scene".into(),
+        }),
     }
 }
 
@@ -568,12 +604,10 @@ impl Builder {
         obstacle
     }
 
-    fn edit(&mut self, number: usize, edit: &scene::Edit, scene: &Scene, model: &Model) -> Option<Edit> {
-        let path = format!("event[{number}]");
-        let find = |name: &str| scene.body.iter().position(|b| b.name == name);
-        let mut nodes = |body: usize, at: &scene::Selection| {
-            self.select(format!("{path}.at"), at, &Located::of(&model.bodies[body]))
-        };
+    fn edit(&mut self, path: &str, edit: &scene::Edit, stage: &mut Stage, bodies: &[Body]) -> Option<Edit> {
+        let find = |name: &str| bodies.iter().position(|b| b.name == name);
+        let mut nodes =
+            |body: usize, at: &scene::Selection| self.select(format!("{path}.at"), at, &Located::of(&bodies[body]));
         use scene::Edit as E;
         Some(match edit {
             E::Pin { body, at, stiffness } => {
@@ -594,20 +628,34 @@ impl Builder {
                 Edit::Impulse { body, nodes: nodes(body, at), newton_seconds: vector(*newton_seconds) }
             }
             E::Stop { body } => Edit::Stop { body: find(body)? },
-            E::Formulation { body, to } => Edit::Axes { body: find(body)?, axes: axes(to.axes()) },
+            E::Thrust { body, at, newtons } => {
+                let body = find(body)?;
+                Edit::Thrust { body, nodes: nodes(body, at), newtons: vector(*newtons) }
+            }
+            E::Formulation { body, to, integrator } => {
+                let (body, mut of) = (find(body)?, to.axes());
+                of.integrator = integrator.unwrap_or(of.integrator);
+                let axes = axes(of);
+                if let Err(sentence) = axes.check().and_then(|()| axes.check_shape(&bodies[body].shape)) {
+                    self.fault(&format!("{path}.formulation"), sentence, "choose another model");
+                    return None;
+                }
+                Edit::Axes { body, axes }
+            }
+            E::Add(entry) => Edit::AddObstacle(Box::new(self.obstacle(entry))),
             E::Obstacle { name, position, remove } => {
-                let obstacle = scene.obstacle.iter().position(|o| &o.name == name)?;
+                let obstacle = stage.obstacles.iter().position(|o| o == name)?;
                 match position {
                     _ if *remove => Edit::RemoveObstacle { obstacle },
                     Some(position) => Edit::MoveObstacle { obstacle, position: vector(*position) },
                     None => {
-                        self.fault(&path, "this obstacle event changes nothing", "give `position` or `remove = true`");
+                        self.fault(path, "this obstacle event changes nothing", "give `position` or `remove = true`");
                         return None;
                     }
                 }
             }
             E::Parameter { body, key, value } => {
-                return self.parameter(&path, body.as_deref(), key, value, scene, model);
+                return self.parameter(path, body.as_deref(), key, value, stage, bodies);
             }
         })
     }
@@ -618,16 +666,16 @@ impl Builder {
         body: Option<&str>,
         key: &str,
         value: &scene::ParameterValue,
-        scene: &Scene,
-        model: &Model,
+        stage: &mut Stage,
+        bodies: &[Body],
     ) -> Option<Edit> {
         use scene::ParameterValue as V;
         match (body, key, value) {
             (None, "gravity", V::Vector(v)) => return Some(Edit::Gravity(vector(*v))),
             (None, "wind", V::Vector(v)) => return Some(Edit::Wind(vector(*v))),
             (Some(name), _, V::Number(number)) => {
-                let body = scene.body.iter().position(|b| b.name == name)?;
-                let mut material = model.bodies[body].material.clone();
+                let body = bodies.iter().position(|b| b.name == name)?;
+                let mut material = stage.materials[body].clone();
                 let uniform = |field: &mut goop::material::PerNode| *field = goop::material::PerNode::Uniform(*number);
                 let card = &mut material.card;
                 let good = number.is_finite() && *number >= 0.0;
@@ -665,6 +713,7 @@ impl Builder {
                         }
                     }
                 }
+                stage.materials[body] = material.clone();
                 return Some(Edit::Material { body, material: Box::new(material) });
             }
             _ => {}

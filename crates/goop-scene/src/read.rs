@@ -67,6 +67,20 @@ impl Scene {
         Ok(Loaded { scene, warnings, inputs, folder: folder.to_path_buf(), origin })
     }
 
+    /// Reads a text that stands in for the file at a path: what it includes and the meshes it
+    /// names are looked for beside that file, which need not be there.
+    pub fn load_edited(text: &str, path: &Path) -> Result<Loaded, Faults> {
+        let hash = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let (mut sources, main) = single(text.to_string(), &path.display().to_string());
+        let (tree, faults, included) = gather(&mut sources, main, Some(&folder), Some(path.to_path_buf()));
+        let (scene, warnings, meshes, origin) = finish(sources, tree, faults, &[], Some(&folder))?;
+        let mut inputs = vec![(path.to_path_buf(), hash)];
+        inputs.extend(included);
+        inputs.extend(meshes);
+        Ok(Loaded { scene, warnings, inputs, folder, origin })
+    }
+
     /// Reads a scene file and all it includes.
     pub fn load(path: impl AsRef<Path>) -> Result<Loaded, Faults> {
         Scene::load_with(path, &[])
@@ -155,11 +169,13 @@ fn scene(top: &Table<'_>) -> Scene {
     let tables = top.tables("obstacle", keys::OBSTACLE);
     let obstacle: Vec<_> = tables.iter().map(|table| obstacle::obstacle(table, &mut names, clip.seconds)).collect();
 
-    let cast = Cast { bodies: &bodies, obstacles: &obstacle, seconds: clip.seconds };
+    let events = top.tables("event", keys::EVENT);
+    let known: Vec<String> = obstacle.iter().map(|o| o.name.clone()).chain(event::added(&events)).collect();
+    let cast = Cast { bodies: &bodies, obstacles: &known, seconds: clip.seconds };
+    let event = events.iter().filter_map(|table| event::event(table, &mut names, &cast)).collect();
     let mut names = Names::new("probe");
     let tables = top.tables("probe", keys::PROBE);
     let probe = tables.iter().filter_map(|table| event::probe(table, &mut names, &cast)).collect();
-    let event = top.tables("event", keys::EVENT).iter().filter_map(|table| event::event(table, &cast)).collect();
     let tables = top.tables("choreography", keys::CHOREOGRAPHY);
     let choreography = tables.iter().filter_map(|table| drive::choreography(table, &cast)).collect();
     let camera = top.take_table("camera", keys::CAMERA).map(|table| camera(&table));

@@ -4,6 +4,24 @@
 use crate::reader::Word;
 use crate::scene::*;
 
+impl Obstacle {
+    /// The obstacle as one `[[obstacle]]` table.
+    pub fn to_toml(&self) -> String {
+        let mut out = Text::default();
+        obstacle(&mut out, self);
+        out.0
+    }
+}
+
+impl Event {
+    /// The event as one `[[event]]` table.
+    pub fn to_toml(&self) -> String {
+        let mut out = Text::default();
+        event(&mut out, self);
+        out.0
+    }
+}
+
 impl Scene {
     /// The scene as TOML text.
     pub fn to_toml(&self) -> String {
@@ -34,12 +52,7 @@ impl Scene {
             out.line("body", &probe.body);
             out.line("at", &probe.at);
         }
-        for event in &self.event {
-            out.header("[[event]]");
-            out.line("time", &event.time);
-            let (name, table) = edit(&event.edit);
-            out.line(name, &table);
-        }
+        self.event.iter().for_each(|entry| event(&mut out, entry));
         self.choreography.iter().for_each(|one| choreography(&mut out, one));
         if let Some(camera) = &self.camera {
             out.header("[camera]");
@@ -319,8 +332,23 @@ fn keyframes(out: &mut Text, header: &str, frames: &[Key]) {
     }
 }
 
+fn event(out: &mut Text, event: &Event) {
+    out.header("[[event]]");
+    out.line("time", &event.time);
+    if let Edit::Add(entry) = &event.edit {
+        out.header("[event.add]");
+        return obstacle_lines(out, entry, "[[event.add.key]]");
+    }
+    let (name, table) = edit(&event.edit);
+    out.line(name, &table);
+}
+
 fn obstacle(out: &mut Text, obstacle: &Obstacle) {
     out.header("[[obstacle]]");
+    obstacle_lines(out, obstacle, "[[obstacle.key]]");
+}
+
+fn obstacle_lines(out: &mut Text, obstacle: &Obstacle, key: &str) {
     out.line("name", &obstacle.name);
     let (kind, table) = match &obstacle.shape {
         ObstacleShape::Plane {} => ("plane", Inline::new()),
@@ -348,7 +376,7 @@ fn obstacle(out: &mut Text, obstacle: &Obstacle) {
     if let Some(published) = &obstacle.published {
         out.line("published", &Inline::new().with("c", &published.c).with("xi", &published.xi));
     }
-    keyframes(out, "[[obstacle.key]]", &obstacle.key);
+    keyframes(out, key, &obstacle.key);
 }
 
 fn edit(edit: &Edit) -> (&'static str, Inline) {
@@ -377,7 +405,14 @@ fn edit(edit: &Edit) -> (&'static str, Inline) {
             ("impulse", new().with("body", body).with("at", at).with("newton-seconds", newton_seconds))
         }
         Edit::Stop { body } => ("stop", new().with("body", body)),
-        Edit::Formulation { body, to } => ("formulation", new().with("body", body).with("to", &to.word())),
+        Edit::Thrust { body, at, newtons } => {
+            ("thrust", new().with("body", body).with("at", at).with("newtons", newtons))
+        }
+        Edit::Formulation { body, to, integrator } => {
+            let table = new().with("body", body).with("to", &to.word());
+            ("formulation", table.maybe("integrator", &integrator.map(Word::word)))
+        }
+        Edit::Add(_) => ("add", new()), // above
     }
 }
 

@@ -1002,14 +1002,19 @@ pub enum Edit {
     Release { body: String },
     /// Change one value of a body's material card, or the world's gravity or wind.
     Parameter { body: Option<String>, key: String, value: ParameterValue },
+    /// Put another obstacle into the scene; later events may name it.
+    Add(Obstacle),
     /// Move an obstacle (its keyframes end), or take it away.
     Obstacle { name: String, position: Option<Vector>, remove: bool },
     /// Add momentum (N s), shared by mass.
     Impulse { body: String, at: Selection, newton_seconds: Vector },
     /// Set every velocity of a body to zero.
     Stop { body: String },
-    /// Carry on with another published model, same positions and velocities.
-    Formulation { body: String, to: Formulation },
+    /// A steady force (N), shared by mass, from now on, in place of one these nodes had; zero ends it.
+    Thrust { body: String, at: Selection, newtons: Vector },
+    /// Carry on with another published model, same positions and velocities; with another
+    /// integrator than its own where one is given.
+    Formulation { body: String, to: Formulation, integrator: Option<Integrator> },
 }
 
 /// A number or a vector.
@@ -1038,3 +1043,18 @@ pub struct Camera {
 
 /// Named vertex groups found in mesh files, by file.
 pub type Groups = BTreeMap<String, Vec<u32>>;
+
+impl Scene {
+    /// Every obstacle there ever is and when it comes (s): those of the scene at 0, then those
+    /// that events add, in the order they come. The engine numbers them so.
+    pub fn obstacles(&self) -> Vec<(f64, &Obstacle)> {
+        let mut added: Vec<(f64, &Obstacle)> = (self.event.iter())
+            .filter_map(|event| match &event.edit {
+                Edit::Add(obstacle) => Some((event.time, obstacle)),
+                _ => None,
+            })
+            .collect();
+        added.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.obstacle.iter().map(|obstacle| (0.0, obstacle)).chain(added).collect()
+    }
+}

@@ -80,6 +80,7 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Event", Some("obstacle"), keys::EDIT_OBSTACLE),
     ("Event", Some("impulse"), keys::EDIT_IMPULSE),
     ("Event", Some("stop"), keys::EDIT_BODY),
+    ("Event", Some("thrust"), keys::EDIT_THRUST),
     ("Event", Some("formulation"), keys::EDIT_FORMULATION),
     ("Camera", None, keys::CAMERA),
 ];

@@ -15,7 +15,7 @@ fn with(sets: &[&str]) -> Result<Scene, String> {
 fn a_scene_with_everything_is_read_in_full() {
     let (scene, warnings) = Scene::parse(FULL, "full.toml").unwrap_or_else(|faults| panic!("{faults}"));
     assert_eq!(warnings, []);
-    assert_eq!((scene.body.len(), scene.obstacle.len(), scene.probe.len(), scene.event.len()), (5, 3, 2, 7));
+    assert_eq!((scene.body.len(), scene.obstacle.len(), scene.probe.len(), scene.event.len()), (5, 3, 2, 10));
     let sheet = &scene.body[0];
     assert_eq!(sheet.scale, [2.0; 3]);
     assert_eq!(sheet.shape, Shape::Rectangle { size: [1.0, 1.5], nodes: [20, 20] });
@@ -171,4 +171,50 @@ fn words_of_solvers_mean_the_solvers_of_that_name() {
     assert_eq!(read("cholesky", "jacobi"), (Method::Cholesky, P::Jacobi, 0));
     assert_eq!(read("profile", "incomplete-cholesky"), (Method::Profile, P::IncompleteCholesky, 1));
     assert_eq!(read("sor", "ssor"), (Method::Sor, P::Ssor, 1));
+}
+
+/// Catches an event that brings back a value which an earlier one changed, and obstacles
+/// numbered in another order than they come.
+#[test]
+fn events_build_on_one_another() {
+    let text = r#"
+format = 1
+[[body]]
+name = "sheet"
+formulation = "implicit"
+shape.rectangle = { size = [1, 1], nodes = [4, 4] }
+[[obstacle]]
+name = "floor"
+shape.plane = {}
+[[event]]
+time = 3
+obstacle = { name = "early", position = [0, 5, 0] }
+[[event]]
+time = 2
+add = { name = "late", shape.sphere = { radius = 0.2 } }
+[[event]]
+time = 1
+add = { name = "early", shape.sphere = { radius = 0.1 } }
+[[event]]
+time = 2
+parameter = { body = "sheet", key = "damping", value = 0.5 }
+[[event]]
+time = 1
+parameter = { body = "sheet", key = "young", value = 3e5 }
+"#;
+    let (scene, _) = Scene::parse(text, "events").unwrap();
+    let model = scene.build(std::path::Path::new("")).unwrap().model;
+    let moved = model.events.iter().find_map(|(_, edit)| match edit {
+        goop::Edit::MoveObstacle { obstacle, .. } => Some(*obstacle),
+        _ => None,
+    });
+    assert_eq!(moved, Some(1), "the floor is 0, the one that comes first 1");
+    let materials: Vec<_> = (model.events.iter())
+        .filter_map(|(_, edit)| match edit {
+            goop::Edit::Material { material, .. } => Some((material.card.young, material.card.damping)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(materials[0].0, 3e5);
+    assert_eq!(materials[1], (3e5, 0.5));
 }

@@ -1,12 +1,12 @@
 //! Everything a killed run needs to end with the same bytes.
 //!
 //! A checkpoint holds the state, the state one step earlier (frames between the two
-//! are interpolated), and what events have changed of the model: pins, obstacles,
+//! are interpolated), and what events have changed of the model: pins, thrusts, obstacles,
 //! gravity and wind. Materials and formulations changed by events are done again
 //! from the scene's own list, which a resumed run has.
 
 use crate::contact::Obstacle;
-use crate::model::{Edit, Pin};
+use crate::model::{Edit, Load, Pin};
 use crate::state::State;
 use crate::world::World;
 use glam::DVec3;
@@ -18,10 +18,27 @@ pub struct Checkpoint {
     state: State,
     before: State,
     pins: Vec<Vec<Pin>>,
+    thrusts: Vec<Vec<(Vec<u32>, DVec3)>>,
     obstacles: Vec<Obstacle>,
     gravity: DVec3,
     wind: DVec3,
     worst_residual: f64,
+}
+
+impl Checkpoint {
+    /// About how much memory it takes (bytes).
+    pub fn bytes(&self) -> usize {
+        let of = |state: &State| -> usize {
+            let body = |b: &crate::state::BodyState| {
+                let framed = b.framed.as_ref().map_or(0, |_| 72 * b.positions.len());
+                let reduced = b.reduced.as_ref().map_or(0, |r| 24 * (r.values.len() + r.rates.len()));
+                48 * b.positions.len() + 8 * b.memory.len() + framed + reduced + 64 * b.anchors.len() + 512
+            };
+            state.bodies.iter().map(body).sum()
+        };
+        let pins: usize = self.pins.iter().flatten().map(|p| 28 * p.nodes.len() + 128).sum();
+        of(&self.state) + of(&self.before) + pins + 256 * self.obstacles.len()
+    }
 }
 
 impl World {
@@ -32,6 +49,7 @@ impl World {
             state: state.clone(),
             before: before.clone(),
             pins: model.bodies.iter().map(|b| b.pins.clone()).collect(),
+            thrusts: model.bodies.iter().map(|b| thrusts(&b.loads)).collect(),
             obstacles: model.obstacles.clone(),
             gravity: model.gravity,
             wind: model.wind,
@@ -43,7 +61,10 @@ impl World {
     /// what does not fit, and leaves the world as it was.
     pub fn resume(&mut self, checkpoint: Checkpoint) -> Result<(), String> {
         let bodies = &self.model().bodies;
-        if checkpoint.state.bodies.len() != bodies.len() || checkpoint.pins.len() != bodies.len() {
+        if checkpoint.state.bodies.len() != bodies.len()
+            || checkpoint.pins.len() != bodies.len()
+            || checkpoint.thrusts.len() != bodies.len()
+        {
             return Err(format!(
                 "the checkpoint has {} bodies and the scene {}",
                 checkpoint.state.bodies.len(),
@@ -66,6 +87,11 @@ impl World {
                 pins.iter()
                     .any(|p| p.targets.len() != p.nodes.len() || p.nodes.iter().any(|&i| i as usize >= body.len()))
             })
+            || checkpoint
+                .thrusts
+                .iter()
+                .zip(bodies)
+                .any(|(thrusts, body)| thrusts.iter().any(|(nodes, _)| nodes.iter().any(|&i| i as usize >= body.len())))
         {
             return Err("the checkpoint does not belong to this scene".to_owned());
         }
@@ -82,11 +108,24 @@ impl World {
             body.pins = pins;
             body.compile();
         }
+        for (body, thrusts) in model.bodies.iter_mut().zip(checkpoint.thrusts) {
+            body.loads.retain(|load| !matches!(load, Load::Thrust { .. }));
+            body.loads.extend(thrusts.into_iter().map(|(nodes, newtons)| Load::Thrust { nodes, newtons }));
+        }
         model.obstacles = checkpoint.obstacles;
         (model.gravity, model.wind) = (checkpoint.gravity, checkpoint.wind);
         self.set_parts(checkpoint.state, checkpoint.before, checkpoint.worst_residual);
         Ok(())
     }
+}
+
+/// The forces that edits turned on.
+fn thrusts(loads: &[Load]) -> Vec<(Vec<u32>, DVec3)> {
+    let thrust = |load: &Load| match load {
+        Load::Thrust { nodes, newtons } => Some((nodes.clone(), *newtons)),
+        Load::Force { .. } | Load::Pressure { .. } => None,
+    };
+    loads.iter().filter_map(thrust).collect()
 }
 
 #[cfg(test)]
@@ -129,6 +168,8 @@ mod tests {
                 Edit::Material { body: 0, material: Box::new(Material { young: 3e5, ..Material::default() }.into()) },
             ),
             (0.2, Edit::Unpin { body: 0, nodes: vec![corner] }),
+            (0.22, Edit::Thrust { body: 1, nodes: vec![0, 3], newtons: DVec3::new(0.5, 2.0, 0.0) }),
+            (0.24, Edit::Thrust { body: 0, nodes: vec![7], newtons: DVec3::new(0.0, 0.1, 0.0) }),
             (0.25, Edit::Gravity(DVec3::new(1.0, -5.0, 0.0))),
             (0.3, Edit::Axes { body: 0, axes: Axes::SPRING }),
         ];

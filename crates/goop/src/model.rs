@@ -235,6 +235,13 @@ pub enum Load {
         /// Falls as the volume grows.
         gas: bool,
     },
+    /// A force that an edit turned on, shared by mass, until another turns it off.
+    Thrust {
+        /// Which nodes.
+        nodes: Vec<u32>,
+        /// Total (N).
+        newtons: DVec3,
+    },
 }
 
 /// Where a body starts.
@@ -465,7 +472,8 @@ pub enum Edit {
     Pin { body: usize, nodes: Vec<u32>, stiffness: Option<f64> },
     /// Let nodes go.
     Unpin { body: usize, nodes: Vec<u32> },
-    /// Pull nodes towards a point.
+    /// Pull nodes towards a point with a spring; if these very nodes are grabbed already, the
+    /// grab moves.
     Grab { body: usize, nodes: Vec<u32>, to: DVec3, stiffness: f64 },
     /// End every grab of a body.
     Release { body: usize },
@@ -489,6 +497,8 @@ pub enum Edit {
     Kick { body: usize, linear: DVec3, angular: DVec3, body_axes: bool },
     /// Set every velocity of a body to zero.
     Stop { body: usize },
+    /// A steady force (N) on these nodes from now on, in place of one they had; zero ends it.
+    Thrust { body: usize, nodes: Vec<u32>, newtons: DVec3 },
 }
 
 /// The whole unchanging part.

@@ -14,7 +14,7 @@ use crate::elastic::Flow;
 use crate::frame::{BodyFrame, Frame};
 use crate::integrate::semi_implicit;
 use crate::ledger::{Ledger, Row};
-use crate::model::{Body, Coordinates, Edit, Model, Pin};
+use crate::model::{Body, Coordinates, Edit, Load, Model, Pin};
 use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
@@ -424,6 +424,31 @@ impl World {
         }
     }
 
+    /// Does every event that is due, as the next step would.
+    pub fn do_due_events(&mut self) {
+        self.do_events();
+    }
+
+    /// Does an edit now and keeps it among the model's events, after those that are due: a
+    /// world whose scene lists the same events at the same times takes the same steps.
+    pub fn record(&mut self, edit: Edit) {
+        self.do_events();
+        let (at, time) = (self.state.events_done, self.time());
+        self.model.events.insert(at, (time, edit.clone()));
+        self.state.events_done += 1;
+        self.edit(&edit);
+    }
+
+    /// A frame of the state as it is now.
+    pub fn frame_now(&self) -> Frame {
+        self.look(self.time())
+    }
+
+    /// A frame at a time (s) between the last two steps; other times give the nearer of the two.
+    pub fn frame_between(&self, time: f64) -> Frame {
+        self.look(time)
+    }
+
     /// Changes the model or the state between steps.
     pub fn edit(&mut self, edit: &Edit) {
         let time = self.time();
@@ -434,6 +459,7 @@ impl World {
                 self.follow_pins(*body);
             }
             Edit::Grab { body, nodes, to, stiffness } => {
+                self.model.bodies[*body].pins.retain(|p| !p.grab || p.nodes != *nodes);
                 self.hold(*body, nodes, Some(*to), Some(*stiffness), true);
             }
             Edit::Unpin { body, nodes } => {
@@ -520,6 +546,13 @@ impl World {
                     (rigid.momentum, rigid.angular_momentum) = (DVec3::ZERO, DVec3::ZERO);
                 }
                 take_velocities(&self.model.bodies[*body], state);
+            }
+            Edit::Thrust { body, nodes, newtons } => {
+                let loads = &mut self.model.bodies[*body].loads;
+                loads.retain(|load| !matches!(load, Load::Thrust { nodes: old, .. } if old == nodes));
+                if *newtons != DVec3::ZERO {
+                    loads.push(Load::Thrust { nodes: nodes.clone(), newtons: *newtons });
+                }
             }
         }
         // What an edit adds to or takes from the stored energy came from outside.

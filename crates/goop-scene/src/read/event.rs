@@ -3,16 +3,16 @@
 use super::body::ReadBody;
 use super::limits::*;
 use super::topology::Topology;
-use super::{Names, keys, selection};
+use super::{Names, keys, obstacle as obstacles, selection};
 use crate::reader::{Key, Range, Table, suggestion};
-use crate::scene::{Edit, Event, Formulation, Obstacle, ParameterValue, Probe, Selection};
+use crate::scene::{Edit, Event, Formulation, Integrator, ParameterValue, Probe, Selection};
 
 /// What there is to be named.
 pub struct Cast<'a> {
     /// The bodies.
     pub bodies: &'a [ReadBody],
-    /// The obstacles.
-    pub obstacles: &'a [Obstacle],
+    /// The obstacles, those that events add included.
+    pub obstacles: &'a [String],
     /// Length of the clip (s).
     pub seconds: f64,
 }
@@ -49,8 +49,14 @@ pub fn probe(table: &Table<'_>, names: &mut Names, cast: &Cast<'_>) -> Option<Pr
     Some(Probe { name, body, at })
 }
 
-/// Reads one event.
-pub fn event(table: &Table<'_>, cast: &Cast<'_>) -> Option<Event> {
+/// Names of the obstacles that events add, for other events to name.
+pub fn added(tables: &[Table<'_>]) -> Vec<String> {
+    let name = |table: &Table<'_>| table.get("add")?.node.text_at("name");
+    tables.iter().filter_map(name).collect()
+}
+
+/// Reads one event; `names` are those of obstacles.
+pub fn event(table: &Table<'_>, names: &mut Names, cast: &Cast<'_>) -> Option<Event> {
     let time = table.need_f64("time", TIME);
     if let Some(time) = time.filter(|time| *time > cast.seconds) {
         let message = format!("`{}` ({time} s) is after the end of the clip ({} s)", table.at("time"), cast.seconds);
@@ -58,11 +64,11 @@ pub fn event(table: &Table<'_>, cast: &Cast<'_>) -> Option<Event> {
     }
     let edits: Vec<&str> = keys::EVENT.iter().map(|key| key.name).filter(|name| *name != "time").collect();
     let entry = table.one_of(&edits, "edit")?;
-    let edit = edit(table, &entry.name, cast);
+    let edit = edit(table, &entry.name, names, cast);
     Some(Event { time: time?, edit: edit? })
 }
 
-fn edit(event: &Table<'_>, name: &str, cast: &Cast<'_>) -> Option<Edit> {
+fn edit(event: &Table<'_>, name: &str, names: &mut Names, cast: &Cast<'_>) -> Option<Edit> {
     let open = |keys: &'static [Key]| event.take_table(name, keys);
     Some(match name {
         "pin" => {
@@ -90,6 +96,13 @@ fn edit(event: &Table<'_>, name: &str, cast: &Cast<'_>) -> Option<Edit> {
         "release" => Edit::Release { body: cast.body(&open(keys::EDIT_BODY)?)?.0 },
         "stop" => Edit::Stop { body: cast.body(&open(keys::EDIT_BODY)?)?.0 },
         "parameter" => parameter(&open(keys::EDIT_PARAMETER)?, cast)?,
+        "add" => Edit::Add(obstacles::obstacle(&open(keys::OBSTACLE)?, names, cast.seconds)),
+        "thrust" => {
+            let t = open(keys::EDIT_THRUST)?;
+            let newtons = t.need_numbers("newtons", FORCE);
+            let (body, at) = cast.select(&t)?;
+            Edit::Thrust { body, at, newtons: newtons? }
+        }
         "obstacle" => obstacle(&open(keys::EDIT_OBSTACLE)?, cast)?,
         "impulse" => {
             let t = open(keys::EDIT_IMPULSE)?;
@@ -101,8 +114,14 @@ fn edit(event: &Table<'_>, name: &str, cast: &Cast<'_>) -> Option<Edit> {
             let t = open(keys::EDIT_FORMULATION)?;
             let body = cast.body(&t);
             t.need("to");
+            let integrator = t.take_word::<Integrator>("integrator");
             let to = t.take_word::<Formulation>("to")?;
-            Edit::Formulation { body: body?.0, to }
+            let mut axes = to.axes();
+            axes.integrator = integrator.unwrap_or(axes.integrator);
+            if let Some(refusal) = axes.refusal() {
+                t.fault("integrator", refusal.sentence, refusal.hint);
+            }
+            Edit::Formulation { body: body?.0, to, integrator }
         }
     })
 }
@@ -166,8 +185,8 @@ fn obstacle(table: &Table<'_>, cast: &Cast<'_>) -> Option<Edit> {
     let position = table.take_vec3("position", COORDINATE);
     let remove = table.take_bool("remove").unwrap_or(false);
     let name = table.need_text("name")?;
-    if !cast.obstacles.iter().any(|obstacle| obstacle.name == name) {
-        let hint = suggestion(&name, "the obstacles", cast.obstacles.iter().map(|obstacle| obstacle.name.as_str()));
+    if !cast.obstacles.contains(&name) {
+        let hint = suggestion(&name, "the obstacles", cast.obstacles.iter().map(String::as_str));
         table.fault("name", format!("there is no obstacle \"{name}\""), hint);
         return None;
     }

@@ -473,9 +473,19 @@ pub static EVENT: &[Key] = &[
     ),
     key("release", "release = { body = \"sheet\" }", "end every grab of a body"),
     key("parameter", "parameter = { body = \"sheet\", key = \"young\", value = 1e6 }", "change one value"),
+    key(
+        "add",
+        "add = { name = \"ball\", shape.sphere = { radius = 0.2 }, position = [0.0, 1.0, 0.0] }",
+        "another obstacle",
+    ),
     key("obstacle", "obstacle = { name = \"floor\", remove = true }", "move an obstacle or take it away"),
     key("impulse", "impulse = { body = \"sheet\", at = \"center\", newton-seconds = [0.0, 1.0, 0.0] }", "add momentum"),
     key("stop", "stop = { body = \"sheet\" }", "set every velocity of a body to nought"),
+    key(
+        "thrust",
+        "thrust = { body = \"sheet\", at = \"center\", newtons = [0.0, 1.0, 0.0] }",
+        "a steady force until it is changed",
+    ),
     key("formulation", "formulation = { body = \"sheet\", to = \"spring\" }", "carry on with another model"),
 ];
 
@@ -512,7 +522,14 @@ pub static EDIT_OBSTACLE: &[Key] = &[
 pub static EDIT_IMPULSE: &[Key] =
     &[ON_BODY, AT, need("newton-seconds", "newton-seconds = [0.0, 1.0, 0.0]", "momentum (N s)")];
 /// `[event.formulation]`
-pub static EDIT_FORMULATION: &[Key] = &[ON_BODY, need("to", "to = \"spring\"", "the model to carry on with")];
+pub static EDIT_FORMULATION: &[Key] = &[
+    ON_BODY,
+    need("to", "to = \"spring\"", "the model to carry on with"),
+    key("integrator", "integrator = \"implicit-midpoint\"", "an integrator other than the model's own"),
+];
+/// `[event.thrust]`
+pub static EDIT_THRUST: &[Key] =
+    &[ON_BODY, AT, need("newtons", "newtons = [0.0, 1.0, 0.0]", "the force from then on (N); nought ends it")];
 
 /// `[camera]`
 pub static CAMERA: &[Key] = &[

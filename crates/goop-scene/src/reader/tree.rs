@@ -58,6 +58,15 @@ impl Node {
         }
     }
 
+    /// The text under a key, of a table that has it.
+    pub fn text_at(&self, key: &str) -> Option<String> {
+        let Value::Table(entries) = &self.value else { return None };
+        match &entries.iter().find(|entry| entry.name == key)?.node.value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
     /// Whether it is a list of tables with at least one.
     pub fn is_tables(&self) -> bool {
         matches!(&self.value, Value::Array(items)

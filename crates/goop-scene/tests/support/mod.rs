@@ -532,10 +532,14 @@ fn edit(body: &Body, obstacles: usize) -> BoxedStrategy<Edit> {
                 Edit::Parameter { body: None, key: "gravity".into(), value }
             })
             .boxed(),
-        (named(), at, vector())
+        (named(), at.clone(), vector())
             .prop_map(|(body, at, newton_seconds)| Edit::Impulse { body, at, newton_seconds })
             .boxed(),
-        named().prop_map(|body| Edit::Formulation { body, to: Formulation::Spring }).boxed(),
+        (named(), at, vector()).prop_map(|(body, at, newtons)| Edit::Thrust { body, at, newtons }).boxed(),
+        (named(), option::of(Just(Integrator::ImplicitMidpoint)))
+            .prop_map(|(body, integrator)| Edit::Formulation { body, to: Formulation::Spring, integrator })
+            .boxed(),
+        obstacle().prop_map(|obstacle| Edit::Add(Obstacle { name: "added".into(), ..obstacle })).boxed(),
     ];
     if obstacles > 0 {
         let edit = (0..obstacles, option::of(vector())).prop_map(|(index, position)| Edit::Obstacle {
@@ -587,7 +591,12 @@ pub fn scene() -> impl Strategy<Value = Scene> {
         });
         let looked = (option::of(camera), vec(choreography, 0..2));
         (title, world, clip, step, vec(probe, 0..3), vec(event, 0..4), looked).prop_map(
-            move |(title, world, clip, step, probes, event, (camera, choreography))| {
+            move |(title, world, clip, step, probes, mut event, (camera, choreography))| {
+                for (index, event) in event.iter_mut().enumerate() {
+                    if let Edit::Add(obstacle) = &mut event.edit {
+                        obstacle.name = format!("added-{index}");
+                    }
+                }
                 let name = |(index, at)| Probe { name: format!("p{index}"), body: target.name.clone(), at };
                 let probe = probes.into_iter().enumerate().map(name).collect();
                 let (body, obstacle) = (body.clone(), obstacle.clone());

@@ -253,6 +253,12 @@ pub(crate) fn add_loads(body: &Body, time: f64, x: &[DVec3], loads: &mut [DVec3]
                     loads[i as usize] += per_mass * body.masses[i as usize];
                 }
             }
+            Load::Thrust { nodes, newtons } => {
+                let mass: f64 = nodes.iter().map(|&i| body.masses[i as usize]).sum();
+                for &i in nodes {
+                    loads[i as usize] += *newtons * (body.masses[i as usize] / mass);
+                }
+            }
             // Inside a closed rigid shell it does nothing.
             Load::Pressure { .. } if body.axes.coordinates == Coordinates::Rigid => {}
             Load::Pressure { pascals, course, gas } => {

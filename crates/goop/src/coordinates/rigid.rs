@@ -162,6 +162,12 @@ pub fn step(
                     load.add(x[i as usize] - rigid.center, force);
                 }
             }
+            Load::Thrust { nodes, newtons } => {
+                let mass: f64 = nodes.iter().map(|&i| body.masses[i as usize]).sum();
+                for &i in nodes {
+                    load.add(x[i as usize] - rigid.center, *newtons * (body.masses[i as usize] / mass));
+                }
+            }
             // A pressure inside a closed rigid shell does nothing.
             Load::Pressure { .. } => {}
         }
