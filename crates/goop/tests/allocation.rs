@@ -132,6 +132,24 @@ fn steps_allocate_nothing() {
     }
 }
 
+/// Catches a list made anew for a drive, or one that starts to act on its way.
+#[test]
+fn steps_of_a_driven_body_allocate_nothing() {
+    use goop::drive::{Drive, DriveKind, Path, Servo};
+    // From 5 s on it is counted.
+    let key = |k: i32| Key { time: 5.0 + f64::from(k), position: DVec3::X * f64::from(k), rotation: turned(k) };
+    for axes in [Axes::HYBRID, Axes::RIGID, Axes::nodal_springs(Integrator::BackwardEuler)] {
+        let mut model = scene(axes, 2e-3, true);
+        let path = Path::new((0..10).map(key).collect());
+        let servo = Servo { path, holds: [true, false, true], attitude: false, ..Servo::default() };
+        let course = goop::animate::Course::new(vec![[5.0, 0.0], [5.1, 1.0], [5.1, 0.0]]);
+        let thruster = DriveKind::Thruster { nodes: vec![0, 5], newtons: DVec3::Y, body_axes: true, course };
+        let from = |time: f64, kind| Drive { from: time, ..Drive::always(kind) };
+        model.bodies[0].drives = vec![from(5.05, DriveKind::Servo(servo)), from(5.08, thruster)];
+        assert_eq!(allocations(model), 0, "{axes:?}");
+    }
+}
+
 /// Catches memory that is copied anew for a step that flows, and lists made for a tear.
 #[test]
 fn steps_that_flow_and_tear_allocate_nothing() {
