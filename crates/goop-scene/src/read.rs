@@ -154,6 +154,8 @@ fn scene(top: &Table<'_>) -> Scene {
     let obstacle: Vec<_> = tables.iter().map(|table| obstacle::obstacle(table, &mut names, clip.seconds)).collect();
 
     let cast = Cast { bodies: &bodies, obstacles: &obstacle, seconds: clip.seconds };
+    let contact = top.tables("contact", keys::CONTACT);
+    let contact = contact.iter().filter_map(|table| event::contact(table, &cast)).collect();
     let mut names = Names::new("probe");
     let tables = top.tables("probe", keys::PROBE);
     let probe = tables.iter().filter_map(|table| event::probe(table, &mut names, &cast)).collect();
@@ -163,7 +165,7 @@ fn scene(top: &Table<'_>) -> Scene {
         top.reader.warn(top.span, "body", "the scene has no bodies", "begin one with a line [[body]]");
     }
     let body = bodies.into_iter().map(|read| read.body).collect();
-    Scene { format, title, world, clip, step, body, obstacle, probe, event, camera }
+    Scene { format, title, world, clip, step, body, contact, obstacle, probe, event, camera }
 }
 
 fn world(table: &Table<'_>) -> World {

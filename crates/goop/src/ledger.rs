@@ -3,7 +3,7 @@
 //! ```text
 //! kinetic + elastic + gravitational + contact                     stored      [J]
 //!   = what it was at t = 0
-//!   + work of pins, loads, wind and moving obstacles               came in
+//!   + work of pins, loads, wind, moving obstacles, other bodies    came in
 //!   - damping - friction - impact - drag - flow - fracture - scheme  went out
 //!   + residue                                                      what does not close
 //! ```
@@ -33,7 +33,7 @@ pub struct Row {
     pub drag: f64,
     /// Lost to friction (J).
     pub friction: f64,
-    /// Lost in impacts: contact dampers and projection onto obstacles (J).
+    /// Lost in impacts: contact dampers, projection onto obstacles, other bodies (J).
     pub impact: f64,
     /// Lost to flow of the rest shape (J).
     pub flow: f64,
@@ -45,6 +45,9 @@ pub struct Row {
     pub pin_work: f64,
     /// Work of loads, wind, grabs, edits and moving obstacles (J).
     pub load_work: f64,
+    /// Work of other bodies (J): what one gains another gives; what is lost between them is in `impact` and
+    /// `friction`, half with each.
+    pub exchange: f64,
     /// Stored energy at t = 0 (J).
     pub initial: f64,
     /// Sum over steps of |change of kinetic energy| (J): what has been exchanged.
@@ -59,10 +62,12 @@ pub struct Row {
     pub mean_deformation: f64,
     /// Largest |l - r| / r.
     pub worst_stretch: f64,
-    /// Deepest a node has been inside an obstacle (m).
+    /// Deepest a node has been inside an obstacle, or nearer to another body than their thickness (m).
     pub worst_penetration: f64,
     /// Nodes touching obstacles now.
     pub contacts: u32,
+    /// Places where it touches another body, or itself, now; those of a pair are counted with one of the two.
+    pub body_contacts: u32,
 }
 
 impl Row {
@@ -71,9 +76,14 @@ impl Row {
         self.kinetic + self.elastic + self.gravitational + self.contact
     }
 
+    /// Work from outside, in all (J).
+    pub fn work_in(&self) -> f64 {
+        self.pin_work + self.load_work + self.exchange
+    }
+
     /// What does not close (J): stored now, less what every named term explains.
     pub fn residue(&self) -> f64 {
-        self.stored() - self.initial - self.pin_work - self.load_work
+        self.stored() - self.initial - self.pin_work - self.load_work - self.exchange
             + self.damping
             + self.drag
             + self.friction
@@ -99,6 +109,7 @@ impl Row {
         self.scheme += other.scheme;
         self.pin_work += other.pin_work;
         self.load_work += other.load_work;
+        self.exchange += other.exchange;
         self.initial += other.initial;
         self.exchanged += other.exchanged;
         self.momentum += other.momentum;
@@ -108,6 +119,7 @@ impl Row {
         self.worst_stretch = self.worst_stretch.max(other.worst_stretch);
         self.worst_penetration = self.worst_penetration.max(other.worst_penetration);
         self.contacts += other.contacts;
+        self.body_contacts += other.body_contacts;
     }
 }
 

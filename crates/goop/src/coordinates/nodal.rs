@@ -108,6 +108,10 @@ pub struct Scratch {
     pub(crate) everywhere: Vec<bool>,
     /// Work of restoring the momenta in this step (J).
     pub(crate) restored: f64,
+    /// Forces of other bodies on nodes (N).
+    pub(crate) pushes: Vec<(u32, DVec3)>,
+    /// Velocities over which their work is booked (m/s).
+    pub(crate) push_velocities: Vec<DVec3>,
     /// Where impulses act on a rigid body.
     pub(crate) points: Vec<Point>,
     /// For framed coordinates.
@@ -143,6 +147,8 @@ impl Scratch {
             used: Vec::new(),
             everywhere: Vec::new(),
             restored: 0.0,
+            pushes: Vec::new(),
+            push_velocities: Vec::new(),
             points: Vec::new(),
             framed: None,
             reduced: (body.axes.coordinates == Coordinates::Reduced).then(|| Box::new(reduced::Work::new(body))),
@@ -219,11 +225,13 @@ impl Scratch {
     }
 
     pub(crate) fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
-        if self.loads.len() != body.len() {
-            self.loads.resize(if body.loads.is_empty() { 0 } else { body.len() }, DVec3::ZERO);
-        }
-        self.loads.fill(DVec3::ZERO);
+        let some = !(body.loads.is_empty() && self.pushes.is_empty());
+        self.loads.clear();
+        self.loads.resize(if some { body.len() } else { 0 }, DVec3::ZERO);
         add_loads(body, time, x, &mut self.loads);
+        for &(node, force) in &self.pushes {
+            self.loads[node as usize] += force;
+        }
     }
 }
 
@@ -333,6 +341,7 @@ pub fn step(
     }
     arrive(model, body, clock, before, state, scratch);
     account::nodal(model, body, clock, before, state, scratch);
+    scratch.book_pushes(&mut state.row, dt, |i| (state.positions[i] - x0[i]) / dt);
     match &mut work {
         None => {
             put_back(model, body, clock, before, state, scratch, &mut outcome);

@@ -213,7 +213,7 @@ pub fn close(body: &Body, before: &BodyState, state: &mut BodyState, scratch: &S
     row.contacts = scratch.next.touches.len() as u32;
     let deepest = scratch.next.touches.iter().map(|t| -t.gap).fold(0.0, f64::max);
     row.worst_penetration = row.worst_penetration.max(deepest);
-    let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
+    let work_in = row.work_in() - before.row.work_in();
     outcome.created = row.stored() - before.row.stored() - work_in;
     find_extremes(body, before, state, outcome);
 }

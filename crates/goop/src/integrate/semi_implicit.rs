@@ -201,9 +201,10 @@ fn advance(
     work.valid = Some(energy1);
     let books = Books { fixed: &fixed, work, sums: &sums, mean_turn, products, energies: [energy0, energy1], kinetic };
     let mut row = books.close(model, clock, before, f1, scratch);
+    scratch.book_pushes(&mut row, h, |i| books.mean_velocity(f1, before, i));
     finish(model, body, clock, before, state, work, &mut row, outcome);
     flow::inelastic(body, state, f1, work, factor, &mut row);
-    let work_in = (row.pin_work - before.row.pin_work) + (row.load_work - before.row.load_work);
+    let work_in = row.work_in() - before.row.work_in();
     outcome.created = row.stored() - before.row.stored() - work_in;
     row.exchanged += (row.kinetic - before.row.kinetic).abs();
     state.row = row;
