@@ -19,6 +19,8 @@ pub struct Figures {
     worst_stretch: f64,
     worst_penetration: f64,
     max_contacts: usize,
+    #[serde(default)]
+    max_body_contacts: usize,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,6 +40,7 @@ impl Figures {
         self.worst_stretch = self.worst_stretch.max(frame.ledger.worst_stretch);
         self.worst_penetration = self.worst_penetration.max(frame.ledger.worst_penetration);
         self.max_contacts = self.max_contacts.max(frame.contacts.len());
+        self.max_body_contacts = self.max_body_contacts.max(frame.ledger.body_contacts as usize);
         if self.probes.is_empty() {
             let start = |p: [f64; 3]| Probe { position: p, min: p, max: p, sum: [0.0; 3] };
             self.probes = frame.probes.iter().map(|p| start(p.to_array())).collect();
@@ -86,6 +89,7 @@ impl Figures {
             "worst_penetration": self.worst_penetration,
             "worst_residual": world.worst_residual(),
             "max_contacts": self.max_contacts,
+            "max_body_contacts": self.max_body_contacts,
             "probes": probes,
             "bodies": bodies,
             "state_hash": format!("{:032x}", state.hash()),

@@ -15,7 +15,7 @@ use goop::ledger::Row;
 use std::path::Path;
 
 /// Columns of `stats.csv`.
-pub const STATS_COLUMNS: [&str; 31] = [
+pub const STATS_COLUMNS: [&str; 33] = [
     "frame",
     "time",
     "body",
@@ -47,6 +47,8 @@ pub const STATS_COLUMNS: [&str; 31] = [
     "worst_stretch",
     "worst_penetration",
     "contacts",
+    "exchange",
+    "body_contacts",
 ];
 
 /// Writes `stats.csv`.
@@ -121,6 +123,8 @@ fn stats_row(frame: &Frame, body: &str, row: &Row) -> String {
     let mut fields = vec![frame.index.to_string(), number(frame.time), body.to_string()];
     fields.extend(numbers.map(number));
     fields.push(row.contacts.to_string());
+    fields.push(number(row.exchange));
+    fields.push(row.body_contacts.to_string());
     line(&fields)
 }
 

@@ -12,7 +12,7 @@ use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
 use goop::animate::{Course, Key, Motion, Push};
 use goop::character::Parts;
-use goop::contact::{Obstacle, ObstacleShape, Published};
+use goop::contact::{BodyContact, Obstacle, ObstacleShape, PairRule, Published, bodies};
 use goop::drive::{Drive, DriveKind, Servo};
 use goop::material::{Material, MaterialField, Raw, Weights};
 use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
@@ -190,6 +190,24 @@ impl Scene {
                 }
             }
             model.events.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let number = |name: &String| self.body.iter().position(|b| b.name == *name);
+            for contact in &self.contact {
+                if let [Some(a), Some(b)] = [number(&contact.bodies[0]), number(&contact.bodies[1])] {
+                    let (friction, restitution) = (contact.friction, contact.restitution);
+                    model.pairs.push(PairRule { bodies: [a, b], meet: contact.meet, friction, restitution });
+                }
+            }
+            if let Some([a, b]) = bodies::overlap(&model) {
+                let [a, b] = [a, b].map(|b| &model.bodies[b].name);
+                if a == b {
+                    let message = "the body passes through itself where it starts";
+                    builder.fault(&format!("body.{a}.self-contact"), message, "use self-contact = false, or another shape");
+                } else {
+                    let message = format!("bodies '{a}' and '{b}' are in each other where they start");
+                    let hint = format!("move one away, or let them pass: contact = false, or [[contact]] bodies = [\"{a}\", \"{b}\"] with meet = false");
+                    builder.fault(&format!("body.{b}.position"), message, hint);
+                }
+            }
         }
         if builder.faults.is_empty() {
             Ok(Built { model, skins, selections: builder.selections, warnings: builder.warnings })
@@ -269,6 +287,7 @@ pub fn card(m: &scene::Material) -> Material {
         damping: m.damping,
         drag: m.drag,
         friction: m.friction,
+        restitution: m.restitution,
         yield_strain: m.r#yield.unwrap_or(if m.flow.is_some() { 0.0 } else { f64::INFINITY }),
         flow: m.flow.unwrap_or(if m.r#yield.is_some() { f64::INFINITY } else { 0.0 }),
         flow_limit: m.flow_limit.unwrap_or(f64::INFINITY),
@@ -372,6 +391,11 @@ impl Builder {
         }
         let mut body = Body::new(&entry.name, shape, material, axes);
         body.start = start;
+        body.contact = BodyContact {
+            bodies: entry.contact,
+            itself: entry.self_contact,
+            thickness: entry.contact_thickness,
+        };
         body.sampled = sampled.map(Arc::new);
         body.pins = pins;
         body.loads = loads;
@@ -687,6 +711,7 @@ impl Builder {
                     "damping" if good => (card.damping, _) = (*number, uniform(&mut material.damping)),
                     "drag" if good => card.drag = *number,
                     "friction" if good => card.friction = *number,
+                    "restitution" if good && *number <= 1.0 => card.restitution = *number,
                     "yield" if good => card.yield_strain = *number,
                     "flow" if good => card.flow = *number,
                     "flow-limit" if *number > 0.0 => card.flow_limit = *number,
@@ -707,7 +732,7 @@ impl Builder {
                             });
                         if !set {
                             let message = format!("`{key}` = {number} cannot be set on this body");
-                            let keys = "use density, young, thickness, radius (above 0), poisson, damping, drag, friction, yield, flow, flow-limit or tear; with raw constants also k, d, c, shear, bend";
+                            let keys = "use density, young, thickness, radius (above 0), poisson, damping, drag, friction, restitution, yield, flow, flow-limit or tear; with raw constants also k, d, c, shear, bend";
                             self.fault(path, message, keys);
                             return None;
                         }

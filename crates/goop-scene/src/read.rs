@@ -173,6 +173,8 @@ fn scene(top: &Table<'_>) -> Scene {
     let known: Vec<String> = obstacle.iter().map(|o| o.name.clone()).chain(event::added(&events)).collect();
     let cast = Cast { bodies: &bodies, obstacles: &known, seconds: clip.seconds };
     let event = events.iter().filter_map(|table| event::event(table, &mut names, &cast)).collect();
+    let contact = top.tables("contact", keys::CONTACT);
+    let contact = contact.iter().filter_map(|table| event::contact(table, &cast)).collect();
     let mut names = Names::new("probe");
     let tables = top.tables("probe", keys::PROBE);
     let probe = tables.iter().filter_map(|table| event::probe(table, &mut names, &cast)).collect();
@@ -183,7 +185,7 @@ fn scene(top: &Table<'_>) -> Scene {
         top.reader.warn(top.span, "body", "the scene has no bodies", "begin one with a line [[body]]");
     }
     let body = bodies.into_iter().map(|read| read.body).collect();
-    Scene { format, title, world, clip, step, body, obstacle, probe, event, choreography, camera }
+    Scene { format, title, world, clip, step, body, contact, obstacle, probe, event, choreography, camera }
 }
 
 fn world(table: &Table<'_>) -> World {

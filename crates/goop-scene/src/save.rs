@@ -45,6 +45,13 @@ impl Scene {
         out.line("max-energy-jump", &self.step.max_energy_jump);
         out.line("settle", &self.step.settle);
         self.body.iter().for_each(|body| self::body(&mut out, body));
+        for contact in &self.contact {
+            out.header("[[contact]]");
+            out.line("bodies", &contact.bodies.to_vec());
+            out.line("meet", &contact.meet);
+            out.maybe("friction", &contact.friction);
+            out.maybe("restitution", &contact.restitution);
+        }
         self.obstacle.iter().for_each(|obstacle| self::obstacle(&mut out, obstacle));
         for probe in &self.probe {
             out.header("[[probe]]");
@@ -85,6 +92,9 @@ fn body(out: &mut Text, body: &Body) {
     out.line("velocity", &body.velocity);
     out.line("spin", &body.spin);
     out.maybe("color", &body.color);
+    out.line("contact", &body.contact);
+    out.line("self-contact", &body.self_contact);
+    out.maybe("contact-thickness", &body.contact_thickness);
     shape(out, &body.shape);
     material(out, &body.material);
     out.header("[body.solver]");
@@ -288,6 +298,7 @@ fn material(out: &mut Text, material: &Material) {
     out.line("damping", &material.damping);
     out.line("drag", &material.drag);
     out.line("friction", &material.friction);
+    out.line("restitution", &material.restitution);
     out.maybe("yield", &material.r#yield);
     out.maybe("flow", &material.flow);
     out.maybe("flow-limit", &material.flow_limit);

@@ -28,6 +28,9 @@ pub struct Scene {
     /// The bodies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub body: Vec<Body>,
+    /// What some pairs of bodies have between them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contact: Vec<Contact>,
     /// Immovable or keyframed things that bodies hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub obstacle: Vec<Obstacle>,
@@ -223,6 +226,14 @@ pub struct Body {
     /// Colour in pictures: red, green, blue, 0 to 1; absent: the next of the palette.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Vector>,
+    /// Whether it touches other bodies. Default true.
+    pub contact: bool,
+    /// Whether it touches itself. Default false.
+    pub self_contact: bool,
+    /// Distance that it and its like keep between their middles (m); absent: the thickness of a sheet, the diameter of
+    /// a curve, a five-hundredth of the size of a solid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_thickness: Option<f64>,
     /// Rest shape.
     pub shape: Shape,
     /// What it is made of.
@@ -247,6 +258,22 @@ pub struct Body {
     /// How the bones of a character move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub motion: Option<BodyMotion>,
+}
+
+/// `[[contact]]`: what two bodies have between them, other than their materials say.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Contact {
+    /// Names of two bodies; the same twice for one and itself.
+    pub bodies: [String; 2],
+    /// Whether they touch at all. Default true.
+    pub meet: bool,
+    /// Coulomb friction; absent: the larger of both materials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<f64>,
+    /// Restitution; absent: the larger of both materials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restitution: Option<f64>,
 }
 
 /// `[[body.bone]]`: a rigid part of a character, in the axes of its skin at rest.
@@ -471,8 +498,11 @@ pub struct Material {
     pub damping: f64,
     /// Drag of the surrounding medium per mass (1/s).
     pub drag: f64,
-    /// Coulomb friction against obstacles.
+    /// Coulomb friction against obstacles and other bodies; the larger of two holds.
     pub friction: f64,
+    /// Share of the speed of approach with which a rigid or hybrid body parts from another, 0 to 1. Default 0; bodies
+    /// of nodes rebound by their elasticity.
+    pub restitution: f64,
     /// Strain taken without flowing; absent: any, or 0 if `flow` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#yield: Option<f64>,

@@ -60,6 +60,7 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Move", None, keys::MOVE),
     ("Selection", None, keys::SELECTION),
     ("Selection", Some("sphere"), keys::SELECTION_SPHERE),
+    ("Contact", None, keys::CONTACT),
     ("Obstacle", None, keys::OBSTACLE),
     ("ObstacleShape", None, keys::OBSTACLE_SHAPE),
     ("ObstacleShape", Some("plane"), keys::PLANE),

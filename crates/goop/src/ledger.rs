@@ -3,7 +3,7 @@
 //! ```text
 //! kinetic + elastic + gravitational + contact                     stored      [J]
 //!   = what it was at t = 0
-//!   + work of pins, loads, drives, wind and moving obstacles       came in
+//!   + work of pins, loads, drives, wind, obstacles, other bodies  came in
 //!   - damping - friction - impact - drag - flow - fracture - scheme  went out
 //!   + residue                                                      what does not close
 //! ```
@@ -33,7 +33,7 @@ pub struct Row {
     pub drag: f64,
     /// Lost to friction (J).
     pub friction: f64,
-    /// Lost in impacts: contact dampers and projection onto obstacles (J).
+    /// Lost in impacts: contact dampers, projection onto obstacles, other bodies (J).
     pub impact: f64,
     /// Lost to flow of the rest shape (J).
     pub flow: f64,
@@ -47,6 +47,9 @@ pub struct Row {
     pub load_work: f64,
     /// Work of drives (J).
     pub drive_work: f64,
+    /// Work of other bodies (J): what one gains another gives; what is lost between them is in `impact` and
+    /// `friction`, half with each.
+    pub exchange: f64,
     /// Stored energy at t = 0 (J).
     pub initial: f64,
     /// Sum over steps of |change of kinetic energy| (J): what has been exchanged.
@@ -61,10 +64,12 @@ pub struct Row {
     pub mean_deformation: f64,
     /// Largest |l - r| / r.
     pub worst_stretch: f64,
-    /// Deepest a node has been inside an obstacle (m).
+    /// Deepest a node has been inside an obstacle, or nearer to another body than their thickness (m).
     pub worst_penetration: f64,
     /// Nodes touching obstacles now.
     pub contacts: u32,
+    /// Places where it touches another body, or itself, now; those of a pair are counted with one of the two.
+    pub body_contacts: u32,
 }
 
 impl Row {
@@ -75,7 +80,7 @@ impl Row {
 
     /// Work of everything outside so far (J).
     pub fn came_in(&self) -> f64 {
-        self.pin_work + self.load_work + self.drive_work
+        self.pin_work + self.load_work + self.drive_work + self.exchange
     }
 
     /// What does not close (J): stored now, less what every named term explains.
@@ -107,6 +112,7 @@ impl Row {
         self.pin_work += other.pin_work;
         self.load_work += other.load_work;
         self.drive_work += other.drive_work;
+        self.exchange += other.exchange;
         self.initial += other.initial;
         self.exchanged += other.exchanged;
         self.momentum += other.momentum;
@@ -116,6 +122,7 @@ impl Row {
         self.worst_stretch = self.worst_stretch.max(other.worst_stretch);
         self.worst_penetration = self.worst_penetration.max(other.worst_penetration);
         self.contacts += other.contacts;
+        self.body_contacts += other.body_contacts;
     }
 }
 

@@ -21,8 +21,11 @@ pub struct Material {
     pub damping: f64,
     /// Drag of the surrounding medium per mass (1/s).
     pub drag: f64,
-    /// Coulomb friction against obstacles.
+    /// Coulomb friction against obstacles and other bodies.
     pub friction: f64,
+    /// Share of the speed of approach with which rigid and framed bodies part again where they meet. Bodies of nodes
+    /// rebound by their own elasticity.
+    pub restitution: f64,
     /// Strain that the body takes without flowing; 0 flows under any.
     pub yield_strain: f64,
     /// Rate at which strain beyond `yield_strain` goes into the rest shape (1/s); 0 never,
@@ -46,6 +49,7 @@ impl Default for Material {
             damping: 0.05,
             drag: 0.0,
             friction: 0.3,
+            restitution: 0.0,
             yield_strain: f64::INFINITY,
             flow: 0.0,
             flow_limit: f64::INFINITY,

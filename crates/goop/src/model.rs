@@ -4,7 +4,7 @@
 
 use crate::animate::{Course, Motion, Pose};
 use crate::character::{Parts, Posed, Sampled};
-use crate::contact::Obstacle;
+use crate::contact::{BodyContact, Obstacle, PairRule};
 use crate::drive::Drive;
 use crate::elastic::{Elasticity, Finite, Metric, Spline, lattice};
 use crate::material::MaterialField;
@@ -294,6 +294,8 @@ pub struct Body {
     /// Implicit steps are solved part by part (Chang 5.3.3): what happens in one part is
     /// felt by its neighbours a step later.
     pub by_parts: bool,
+    /// How it meets other bodies and itself.
+    pub contact: BodyContact,
     /// Where it starts.
     pub start: Start,
     /// Held nodes.
@@ -328,6 +330,7 @@ impl Body {
             terms: Terms::default(),
             parts: None,
             by_parts: false,
+            contact: BodyContact::default(),
             start: Start::default(),
             pins: Vec::new(),
             loads: Vec::new(),
@@ -512,6 +515,8 @@ pub struct Model {
     pub flat: Option<usize>,
     /// The bodies.
     pub bodies: Vec<Body>,
+    /// What some pairs of them have between them, other than their materials say.
+    pub pairs: Vec<PairRule>,
     /// What they hit.
     pub obstacles: Vec<Obstacle>,
     /// What is reported.
@@ -529,6 +534,7 @@ impl Default for Model {
             wind: DVec3::ZERO,
             flat: None,
             bodies: Vec::new(),
+            pairs: Vec::new(),
             obstacles: Vec::new(),
             probes: Vec::new(),
             events: Vec::new(),

@@ -1,11 +1,12 @@
 //! What changes: everything a rewind or a resumed run needs, for every body.
 
 use crate::contact::Anchor;
+use crate::contact::bodies::Kept;
 use crate::coordinates::framed::{FramedState, work};
 use crate::coordinates::reduced::ReducedState;
 use crate::coordinates::rigid::RigidState;
 use crate::ledger::Row;
-use crate::model::{Body, Coordinates};
+use crate::model::{Body, Coordinates, Model};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -182,9 +183,29 @@ pub struct State {
     pub events_done: usize,
     /// In the order of the model's bodies.
     pub bodies: Vec<BodyState>,
+    /// What places where bodies meet leave to the next step, in the order of their names.
+    pub meetings: Vec<Kept>,
 }
 
 impl State {
+    /// All bodies of a model at their start.
+    pub fn new(model: &Model) -> Self {
+        let mut bodies: Vec<BodyState> = model.bodies.iter().map(BodyState::new).collect();
+        let planar = model.flat.is_some();
+        model.bodies.iter().zip(&mut bodies).for_each(|(body, state)| state.follow_pins(body, planar, 0.0));
+        Self {
+            ticks: 0,
+            halvings: 0,
+            good: 0,
+            patience: 0,
+            steps: 0,
+            rejected: 0,
+            events_done: 0,
+            bodies,
+            meetings: Vec::new(),
+        }
+    }
+
     /// Copies without allocating.
     pub fn copy_from(&mut self, other: &Self) {
         self.copy_clock_from(other);
@@ -206,6 +227,7 @@ impl State {
         (self.ticks, self.halvings, self.good, self.patience) =
             (other.ticks, other.halvings, other.good, other.patience);
         (self.steps, self.rejected, self.events_done) = (other.steps, other.rejected, other.events_done);
+        self.meetings.clone_from(&other.meetings);
     }
 
     /// A fingerprint of time, positions, velocities and memory.

@@ -5,7 +5,8 @@
 //! and never change which steps are taken.
 
 use crate::animate::Pose;
-use crate::contact::Anchor;
+use crate::contact::bodies::{self, Verdict};
+use crate::contact::{Anchor, Meetings};
 use crate::coordinates::framed::FramedState;
 use crate::coordinates::nodal::{self, Clock, Outcome, Scratch};
 use crate::coordinates::reduced::Modes;
@@ -18,6 +19,7 @@ use crate::model::{Body, Coordinates, Edit, Load, Model, Pin};
 use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Why a run cannot go on.
@@ -114,6 +116,8 @@ pub struct World {
     after_poses: Vec<Pose>,
     /// Largest relative residual of any solve so far.
     worst_residual: f64,
+    meetings: Meetings,
+    outcomes: Vec<Outcome>,
     /// What is drawn of bodies that may tear.
     drawn: Vec<Option<Unwelded>>,
 }
@@ -121,19 +125,8 @@ pub struct World {
 impl World {
     /// Puts every body at its start.
     pub fn new(model: Model) -> Self {
-        let mut bodies: Vec<BodyState> = model.bodies.iter().map(BodyState::new).collect();
-        let planar = model.flat.is_some();
-        model.bodies.iter().zip(&mut bodies).for_each(|(body, state)| state.follow_pins(body, planar, 0.0));
-        let state = State {
-            ticks: 0,
-            halvings: 0,
-            good: 0,
-            patience: GROW_AFTER,
-            steps: 0,
-            rejected: 0,
-            events_done: 0,
-            bodies,
-        };
+        let state = State { patience: GROW_AFTER, ..State::new(&model) };
+        let meetings = Meetings::new(&model, &state);
         let scratch = model.bodies.iter().map(Scratch::new).collect();
         let poses: Vec<Pose> = model.obstacles.iter().map(|o| o.motion.at(0.0)).collect();
         let mut world = Self {
@@ -143,6 +136,8 @@ impl World {
             before_poses: poses.clone(),
             after_poses: poses,
             worst_residual: 0.0,
+            meetings,
+            outcomes: vec![Outcome::default(); model.bodies.len()],
             drawn: (0..model.bodies.len()).map(|b| model.unwelded(b)).collect(),
             model,
         };
@@ -262,6 +257,7 @@ impl World {
                     return Ok(report);
                 }
                 Err(mut failure) => {
+                    if std::env::var_os("GOOPDBG").is_some() { eprintln!("{failure}"); }
                     let (halvings, rejected, mut patience) =
                         (self.state.halvings, self.state.rejected, self.state.patience);
                     self.state.copy_from(&self.before);
@@ -301,23 +297,44 @@ impl World {
         }
         let clock = Clock { time, dt, before: &self.before_poses, after: &self.after_poses };
         let mut report = StepReport { dt, ..StepReport::default() };
-        for b in 0..self.model.bodies.len() {
-            let body = &self.model.bodies[b];
-            let (before, state) = (&self.before.bodies[b], &mut self.state.bodies[b]);
-            self.scratch[b].find_drives(&self.model, body, clock, before);
-            let outcome = match body.axes.coordinates {
-                Coordinates::Nodal | Coordinates::Reduced => {
-                    nodal::step(&self.model, body, clock, before, state, &mut self.scratch[b])
+        self.meetings.begin(&self.model, &self.before, dt);
+        let mut verdict = Verdict::Fine;
+        for round in 0..bodies::ROUNDS {
+            self.meetings.press(&self.model, dt, &self.before, &mut self.scratch);
+            let (model, meetings) = (&self.model, &self.meetings);
+            let parts = (self.state.bodies.iter_mut(), self.scratch.iter_mut(), self.outcomes.iter_mut());
+            let mut parts: Vec<_> = parts.0.zip(parts.1).zip(parts.2).enumerate().collect();
+            parts.retain(|(b, _)| round == 0 || meetings.touches(*b));
+            let advance = |(b, ((state, scratch), outcome)): &mut (usize, ((&mut BodyState, &mut Scratch), &mut Outcome))| {
+                let before = &self.before.bodies[*b];
+                if round > 0 {
+                    state.copy_from(before);
+                    scratch.invalidate();
                 }
-                Coordinates::Framed => {
-                    self.scratch[b].framed(body, &before.memory);
-                    semi_implicit::step(&self.model, body, clock, before, state, &mut self.scratch[b])
-                }
-                Coordinates::Rigid => {
-                    let Scratch { points, drives, .. } = &mut self.scratch[b];
-                    rigid::step(&self.model, body, clock, before, state, points, drives)
-                }
+                **outcome = advance(model, &model.bodies[*b], clock, before, state, scratch);
             };
+            match meetings.any() {
+                true => parts.par_iter_mut().for_each(advance),
+                false => parts.iter_mut().for_each(advance),
+            }
+            if !self.meetings.any() {
+                break;
+            }
+            let (before, state) = (&self.before, &self.state);
+            verdict = self.meetings.settle(&self.model, dt, before, state, &mut self.scratch, round);
+            if verdict != Verdict::Again {
+                break;
+            }
+        }
+        if self.meetings.any() {
+            let (before, state) = (&self.before, &mut self.state);
+            self.meetings.finish(&self.model, dt, before, state, &self.scratch, &mut self.outcomes);
+        } else {
+            self.state.meetings.clear();
+            self.state.bodies.iter_mut().for_each(|body| body.row.body_contacts = 0);
+        }
+        for b in 0..self.model.bodies.len() {
+            let (outcome, before, state) = (self.outcomes[b], &self.before.bodies[b], &mut self.state.bodies[b]);
             state.created = (MEMORY * before.created + outcome.created).max(0.0);
             if let Some(solve) = outcome.solve {
                 report.iterations += solve.iterations;
@@ -326,8 +343,30 @@ impl World {
             }
             self.judge(b, dt, &outcome)?;
         }
+        self.judge_meetings(dt, verdict)?;
         (0..self.model.bodies.len()).for_each(|b| self.flow(b, dt));
         Ok(report)
+    }
+
+    /// Bodies may not pass through each other.
+    fn judge_meetings(&self, dt: f64, verdict: Verdict) -> Result<(), Failure> {
+        let (b, node, what, remedy) = match verdict {
+            Verdict::Fine | Verdict::Again => return Ok(()),
+            Verdict::Crossed(pair, node) => {
+                let remedy = "use a smaller step.dt or more step.max-halvings, a larger contact thickness, or let \
+                              the pair pass: [[contact]] with meet = false";
+                (pair[0], node as usize, bodies::names(&self.model, pair), remedy)
+            }
+            Verdict::Unsolved(b, report) => {
+                let (what, remedy) = report.refused.map_or(
+                    ("the response to contact did not converge", "use a smaller step.dt"),
+                    |refusal| refusal.explain(),
+                );
+                (b, 0, format!("was not solved: {what}"), remedy)
+            }
+        };
+        let (body, time) = (self.model.bodies[b].name.clone(), self.seconds(self.before.ticks) + dt);
+        Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned(), unstable: false })
     }
 
     /// Lets the rest shape follow a step and breaks what was stretched too far. Where the
@@ -802,6 +841,26 @@ impl World {
 
     pub(crate) fn parts(&mut self, body: usize) -> (&Model, &mut BodyState, &mut BodyState, &mut Scratch) {
         (&self.model, &mut self.before.bodies[body], &mut self.state.bodies[body], &mut self.scratch[body])
+    }
+}
+
+/// One step of one body.
+fn advance(
+    model: &Model,
+    body: &Body,
+    clock: Clock,
+    before: &BodyState,
+    state: &mut BodyState,
+    scratch: &mut Scratch,
+) -> Outcome {
+    scratch.find_drives(model, body, clock, before);
+    match body.axes.coordinates {
+        Coordinates::Nodal | Coordinates::Reduced => nodal::step(model, body, clock, before, state, scratch),
+        Coordinates::Framed => {
+            scratch.framed(body, &before.memory);
+            semi_implicit::step(model, body, clock, before, state, scratch)
+        }
+        Coordinates::Rigid => rigid::step(model, body, clock, before, state, scratch),
     }
 }
 

@@ -5,7 +5,7 @@ use super::limits::*;
 use super::topology::Topology;
 use super::{Names, keys, obstacle as obstacles, selection};
 use crate::reader::{Key, Range, Table, suggestion};
-use crate::scene::{Edit, Event, Formulation, Integrator, ParameterValue, Probe, Selection};
+use crate::scene::{Contact, Edit, Event, Formulation, Integrator, ParameterValue, Probe, Selection};
 
 /// What there is to be named.
 pub struct Cast<'a> {
@@ -47,6 +47,29 @@ pub fn probe(table: &Table<'_>, names: &mut Names, cast: &Cast<'_>) -> Option<Pr
     let name = names.take(table);
     let (body, at) = cast.select(table)?;
     Some(Probe { name, body, at })
+}
+
+/// Reads what two bodies have between them.
+pub fn contact(table: &Table<'_>, cast: &Cast<'_>) -> Option<Contact> {
+    let entry = table.need("bodies")?;
+    let (path, key) = (table.at("bodies"), table.key("bodies"));
+    let items = table.reader.list(&entry.node, &path, key, Some(2))?;
+    let mut names = Vec::new();
+    for (k, item) in items.iter().enumerate() {
+        let name = table.reader.text(item, &format!("{path}[{k}]"), key)?;
+        if !cast.bodies.iter().any(|body| body.body.name == name) {
+            let hint = suggestion(&name, "the bodies", cast.bodies.iter().map(|body| body.body.name.as_str()));
+            table.fault("bodies", format!("there is no body \"{name}\""), hint);
+        }
+        names.push(name);
+    }
+    let [one, two]: [String; 2] = names.try_into().ok()?;
+    Some(Contact {
+        bodies: [one, two],
+        meet: table.take_bool("meet").unwrap_or(true),
+        friction: table.take_f64("friction", FRICTION),
+        restitution: table.take_f64("restitution", RESTITUTION),
+    })
 }
 
 /// Names of the obstacles that events add, for other events to name.
@@ -127,7 +150,7 @@ fn edit(event: &Table<'_>, name: &str, names: &mut Names, cast: &Cast<'_>) -> Op
 }
 
 /// Parameters of a material card, with their ranges.
-const CARD: [(&str, Range); 12] = [
+const CARD: [(&str, Range); 13] = [
     ("density", DENSITY),
     ("young", YOUNG),
     ("poisson", POISSON),
@@ -136,6 +159,7 @@ const CARD: [(&str, Range); 12] = [
     ("damping", DAMPING),
     ("drag", DRAG),
     ("friction", FRICTION),
+    ("restitution", RESTITUTION),
     ("yield", STRAIN),
     ("flow", RATE),
     ("flow-limit", STRAIN_LIMIT),

@@ -11,6 +11,7 @@ pub static SCENE: &[Key] = &[
     key("clip", "[clip]", "length and frame rate"),
     key("step", "[step]", "how time is cut into steps"),
     key("body", "[[body]]", "the bodies"),
+    key("contact", "[[contact]]", "what some pairs of bodies have between them"),
     key("obstacle", "[[obstacle]]", "things that bodies hit"),
     key("probe", "[[probe]]", "points whose motion is reported"),
     key("event", "[[event]]", "timed edits"),
@@ -54,6 +55,9 @@ pub static BODY: &[Key] = &[
     key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     key("color", "color = [0.8, 0.2, 0.1]", "colour in pictures: red, green, blue, 0 to 1"),
+    key("contact", "contact = true", "whether it touches other bodies"),
+    key("self-contact", "self-contact = true", "whether it touches itself"),
+    key("contact-thickness", "contact-thickness = 0.002", "distance that it and its like keep between their middles (m)"),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
     key("material", "[body.material]", "what it is made of"),
     key("parts", "parts = 4", "parts across the longest side, each with a map of its own, 1 to 64"),
@@ -221,7 +225,8 @@ pub static MATERIAL: &[Key] = &[
     key("radius", "radius = 0.005", "radius of curves (m)"),
     key("damping", "damping = 0.05", "damping ratio of the lowest stretching mode, 0 to 10"),
     key("drag", "drag = 0.1", "drag of the surrounding medium per mass (1/s)"),
-    key("friction", "friction = 0.4", "Coulomb friction against obstacles"),
+    key("friction", "friction = 0.4", "Coulomb friction against obstacles and other bodies"),
+    key("restitution", "restitution = 0.5", "share of the speed with which rigid and hybrid bodies rebound, 0 to 1"),
     key("yield", "yield = 0.02", "strain taken without flowing; 0 flows under any"),
     key("flow", "flow = 2.0", "rate at which strain beyond the yield strain stays (1/s); without it, at once"),
     key("flow-limit", "flow-limit = 0.5", "strain of the rest shape at which flow ends"),
@@ -397,6 +402,14 @@ pub static SELECTION: &[Key] = &[
 ];
 /// `{ sphere = … }`
 pub static SELECTION_SPHERE: &[Key] = &[need("center", "center = [0.0, 1.0, 0.0]", "centre (m)"), RADIUS];
+
+/// `[[contact]]`
+pub static CONTACT: &[Key] = &[
+    need("bodies", "bodies = [\"ball\", \"sheet\"]", "two bodies; the same twice for one and itself"),
+    key("meet", "meet = false", "whether they touch at all"),
+    key("friction", "friction = 0.1", "Coulomb friction between the two"),
+    key("restitution", "restitution = 0.8", "share of the speed with which they part, 0 to 1"),
+];
 
 /// `[[obstacle]]`
 pub static OBSTACLE: &[Key] = &[

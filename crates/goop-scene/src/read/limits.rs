@@ -41,6 +41,8 @@ pub const DAMPING: Range = Range::within(0.0, 10.0);
 pub const DRAG: Range = Range::within(0.0, 1e6);
 /// Coulomb friction.
 pub const FRICTION: Range = Range::within(0.0, 100.0);
+/// Restitution.
+pub const RESTITUTION: Range = Range::within(0.0, 1.0);
 /// Strains.
 pub const STRAIN: Range = Range::within(0.0, 1e3);
 /// Strains that end something.

@@ -46,6 +46,7 @@ pub fn material(body: &Table<'_>, grid: Option<&Topology>) -> Material {
         damping: table.take_f64("damping", DAMPING).unwrap_or(card.damping),
         drag: table.take_f64("drag", DRAG).unwrap_or(card.drag),
         friction: table.take_f64("friction", FRICTION).unwrap_or(card.friction),
+        restitution: table.take_f64("restitution", RESTITUTION).unwrap_or(0.0),
         r#yield: table.take_f64("yield", STRAIN),
         flow: table.take_f64("flow", RATE),
         flow_limit: table.take_f64("flow-limit", STRAIN_LIMIT),

@@ -15,9 +15,11 @@
 //! Departs from the papers: they use c·exp(-f/ξ) with an f that has no length
 //! unit (selectable as `published`); they have no friction and no guarantee.
 
+pub mod bodies;
 pub mod obstacle;
 mod touch;
 
+pub use bodies::{BodyContact, Meetings, PairRule};
 pub use obstacle::{Obstacle, ObstacleShape, Published};
 pub use touch::Touch;
 

@@ -112,6 +112,10 @@ pub struct Scratch {
     pub(crate) everywhere: Vec<bool>,
     /// Work of restoring the momenta in this step (J).
     pub(crate) restored: f64,
+    /// Forces of other bodies on nodes (N).
+    pub(crate) pushes: Vec<(u32, DVec3)>,
+    /// Velocities over which their work is booked (m/s).
+    pub(crate) push_velocities: Vec<DVec3>,
     /// Where impulses act on a rigid body.
     pub(crate) points: Vec<Point>,
     /// For framed coordinates.
@@ -148,6 +152,8 @@ impl Scratch {
             used: Vec::new(),
             everywhere: Vec::new(),
             restored: 0.0,
+            pushes: Vec::new(),
+            push_velocities: Vec::new(),
             points: Vec::new(),
             framed: None,
             reduced: (body.axes.coordinates == Coordinates::Reduced).then(|| Box::new(reduced::Work::new(body))),
@@ -224,11 +230,14 @@ impl Scratch {
     }
 
     pub(crate) fn find_loads(&mut self, body: &Body, time: f64, x: &[DVec3]) {
-        let none = body.loads.is_empty() && self.drives.is_empty();
+        let none = body.loads.is_empty() && self.drives.is_empty() && self.pushes.is_empty();
         self.loads.resize(if none { 0 } else { body.len() }, DVec3::ZERO);
         self.loads.fill(DVec3::ZERO);
         add_loads(body, time, x, &mut self.loads);
         self.loads.iter_mut().zip(&self.drives).for_each(|(load, drive)| *load += *drive);
+        for &(node, force) in &self.pushes {
+            self.loads[node as usize] += force;
+        }
     }
 
     /// Forces of drives in a step.
@@ -356,6 +365,7 @@ pub fn step(
     }
     arrive(model, body, clock, before, state, scratch);
     account::nodal(model, body, clock, before, state, scratch);
+    scratch.book_pushes(&mut state.row, dt, |i| (state.positions[i] - x0[i]) / dt);
     match &mut work {
         None => {
             timed(Stage::Contact, || put_back(model, body, clock, before, state, scratch, &mut outcome));

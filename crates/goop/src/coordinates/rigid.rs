@@ -11,7 +11,7 @@
 //! parts never pulling and tangential ones within the friction cone.
 
 use crate::animate::Pose;
-use crate::coordinates::nodal::{Clock, Outcome};
+use crate::coordinates::nodal::{Clock, Outcome, Scratch};
 use crate::ledger::Row;
 use crate::model::{Body, Load, Model};
 use crate::state::BodyState;
@@ -121,14 +121,16 @@ impl RigidState {
 pub struct Point {
     /// Offset from the centre (m).
     arm: DVec3,
+    /// Which node it is.
+    pub(crate) node: u32,
     /// Velocity the point is to have (m/s): a pin's in full, a contact's along the normal at least.
-    target: DVec3,
-    normal: DVec3,
-    friction: f64,
+    pub(crate) target: DVec3,
+    pub(crate) normal: DVec3,
+    pub(crate) friction: f64,
     /// A pin binds all three directions both ways.
-    pin: bool,
-    surface: DVec3,
-    impulse: DVec3,
+    pub(crate) pin: bool,
+    pub(crate) surface: DVec3,
+    pub(crate) impulse: DVec3,
     inverse: DMat3,
 }
 
@@ -142,8 +144,7 @@ pub fn step(
     clock: Clock,
     before: &BodyState,
     state: &mut BodyState,
-    points: &mut Vec<Point>,
-    drives: &[DVec3],
+    scratch: &mut Scratch,
 ) -> Outcome {
     let mut outcome = Outcome::default();
     let (Some(mut rigid), dt) = (before.rigid.clone(), clock.dt) else { return outcome };
@@ -152,7 +153,7 @@ pub fn step(
 
     // Forces: gravity, loads, drives, compliant pins, drag.
     let (mut load, mut soft, mut drive) = (Wrench::default(), Wrench::default(), Wrench::default());
-    drives.iter().zip(x).for_each(|(&force, &x)| drive.add(x - rigid.center, force));
+    scratch.drives.iter().zip(x).for_each(|(&force, &x)| drive.add(x - rigid.center, force));
     for entry in &body.loads {
         match entry {
             Load::Force { nodes, newtons, course } => {
@@ -171,6 +172,9 @@ pub fn step(
             // A pressure inside a closed rigid shell does nothing.
             Load::Pressure { .. } => {}
         }
+    }
+    for &(i, force) in &scratch.pushes {
+        load.add(x[i as usize] - rigid.center, force);
     }
     let (mut soft0, mut moving) = (0.0, 0.0);
     for pin in &body.pins {
@@ -196,34 +200,33 @@ pub fn step(
         rigid.angular_momentum = DVec3::ZERO;
         rigid.angular_momentum[axis] = spin;
     }
-    // Work over the mean of the velocities before and after: exact for ΔT at fixed orientation.
+    let resist = drag * (rigid.momentum - rigid.mass * model.wind);
+    let resist_turn = drag * rigid.angular_momentum;
+    find_points(model, body, clock, &rigid, x, dt, &mut scratch.points);
+    if !scratch.points.is_empty() {
+        sweep(&mut scratch.points, &mut rigid);
+    }
+    // Work over the mean of the velocities before and after all impulses: exact for ΔT at fixed orientation.
     let mean = 0.5 * (p0 + rigid.momentum) / rigid.mass;
     let mean_spin = 0.5 * (spin0 + rigid.spin());
     let (soft_work, weight_work) = (dt * soft.power(mean, mean_spin), dt * weight.dot(mean));
-    let resist = drag * (rigid.momentum - rigid.mass * model.wind);
-    row.drag += dt * resist.dot(mean - model.wind) + dt * drag * rigid.angular_momentum.dot(mean_spin);
+    row.drag += dt * resist.dot(mean - model.wind) + dt * resist_turn.dot(mean_spin);
     row.load_work += dt * load.power(mean, mean_spin) - dt * resist.dot(model.wind);
     row.drive_work += dt * drive.power(mean, mean_spin);
     row.pin_work += moving;
+    let center = rigid.center;
+    scratch.book_pushes(&mut row, dt, |i| mean + mean_spin.cross(x[i] - center));
 
-    // Impulses.
-    find_points(model, body, clock, &rigid, x, dt, points);
-    if !points.is_empty() {
-        let (p, spin) = (rigid.momentum, rigid.spin());
-        sweep(points, &mut rigid);
-        let mean = 0.5 * (p + rigid.momentum) / rigid.mass;
-        let mean_spin = 0.5 * (spin + rigid.spin());
-        for point in points.iter() {
-            let velocity = mean + mean_spin.cross(point.arm);
-            if point.pin {
-                row.pin_work += point.impulse.dot(velocity);
-            } else {
-                let relative = velocity - point.surface;
-                let normal = point.impulse.dot(point.normal) * point.normal;
-                row.impact -= normal.dot(relative);
-                row.friction -= (point.impulse - normal).dot(relative);
-                row.load_work += point.impulse.dot(point.surface);
-            }
+    for point in &scratch.points {
+        let velocity = mean + mean_spin.cross(point.arm);
+        if point.pin {
+            row.pin_work += point.impulse.dot(velocity);
+        } else {
+            let relative = velocity - point.surface;
+            let normal = point.impulse.dot(point.normal) * point.normal;
+            row.impact -= normal.dot(relative);
+            row.friction -= (point.impulse - normal).dot(relative);
+            row.load_work += point.impulse.dot(point.surface);
         }
     }
 
@@ -290,6 +293,7 @@ fn find_points(
             let target = (pin.target(j, clock.time + dt) - x[node as usize]) / dt;
             points.push(Point {
                 arm,
+                node,
                 target,
                 normal: DVec3::Y,
                 friction: 0.0,
@@ -303,7 +307,7 @@ fn find_points(
     let (velocity, spin) = (rigid.momentum / rigid.mass, rigid.spin());
     for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed) {
         let from: &Pose = &clock.before[index];
-        for &p in x {
+        for (node, &p) in x.iter().enumerate() {
             let arm = p - rigid.center;
             let surface = obstacle.surface_velocity(p, from);
             // All as seen from the obstacle, where it is at the start.
@@ -331,6 +335,7 @@ fn find_points(
             let limit = if distance > 0.0 { -distance / dt } else { (-0.2 * distance / dt).min(1.0) };
             points.push(Point {
                 arm,
+                node: node as u32,
                 target: surface + normal * limit,
                 normal,
                 friction: obstacle.friction.max(body.material.card.friction),

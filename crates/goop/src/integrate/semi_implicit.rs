@@ -207,6 +207,7 @@ fn advance(
     work.valid = Some(energy1);
     let books = Books { fixed: &fixed, work, sums: &sums, mean_turn, products, energies: [energy0, energy1], kinetic };
     let mut row = books.close(model, clock, before, f1, scratch);
+    scratch.book_pushes(&mut row, h, |i| books.mean_velocity(f1, before, i));
     finish(model, body, clock, before, state, work, &mut row, outcome);
     flow::inelastic(body, state, f1, work, factor, &mut row);
     let work_in = row.came_in() - before.row.came_in();

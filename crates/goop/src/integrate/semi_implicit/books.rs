@@ -23,6 +23,14 @@ pub(super) struct Books<'a> {
 }
 
 impl Books<'_> {
+    /// Velocity of a node over which impulses on it are booked (m/s).
+    pub fn mean_velocity(&self, f1: &FramedState, before: &BodyState, i: usize) -> DVec3 {
+        let (f0, n) = (self.fixed.before, self.fixed.body.len());
+        let mean = 0.5 * (f0.momentum + f1.momentum) / self.fixed.body.mass();
+        let rate = 0.5 * (get(&f0.rate, n, i) + get(&f1.rate, n, i));
+        mean + self.mean_turn.cross(before.positions[i] - f0.center) + f0.rotation * rate
+    }
+
     pub fn close(&self, model: &Model, clock: Clock, before: &BodyState, f1: &FramedState, scratch: &Scratch) -> Row {
         let (fixed, work, f0, h) = (self.fixed, self.work, self.fixed.before, self.fixed.h);
         let (body, n) = (fixed.body, fixed.body.len());
@@ -105,7 +113,7 @@ impl Books<'_> {
         }
 
         // Pins and contacts.
-        let mean_velocity = |i: usize| mean + turn.cross(before.positions[i] - f0.center) + rotation * mean_rate(i);
+        let mean_velocity = |i: usize| self.mean_velocity(f1, before, i);
         let soft = book_holds(work, h, before, f1, rotation, mean_velocity, &mut row, &mut scheme);
         let held = stored_at_held(body, clock, before, f1, scratch);
         scheme -= soft[1] - soft[0];

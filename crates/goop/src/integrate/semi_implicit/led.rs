@@ -142,6 +142,8 @@ pub(super) fn advance(
     let led = Led { model, body, clock, before, f0, still, back, fall, cancel, flat };
     let mut row = led.account(f1, scratch, work, &start, products, carried, [energy0, energy1]);
     row.kinetic = kinetic;
+    let forward = back.transpose();
+    scratch.book_pushes(&mut row, h, |i| forward * (get(&start, n, i) + 0.5 * get(&work.delta, n, i)));
     work.led = [start, ahead, known];
     finish(model, body, clock, before, state, work, &mut row, outcome);
     flow::inelastic(body, state, f1, work, factor, &mut row);

@@ -1,0 +1,828 @@
+//! Bodies that meet: each other, and themselves.
+//!
+//! Every body takes its step as if it were alone, under the forces of others that the last step left. Then, at all
+//! places where two surfaces are near (see `find`), the velocity with which they part is measured; where it is
+//! not what it should be, impulses are found for all places together (`solve`), through the way in which each body
+//! gives way to them (`respond`), and the bodies concerned take their step again:
+//! ```text
+//! g + h n·u ≥ 0      places no nearer than the distance kept       0 ≤ p_n,  one is zero
+//! |p_t| ≤ μ p_n      against the slip; no slip where it is less    [Coulomb]
+//! n·u ≥ e v          in the step after the one in which they met at speed v
+//! ```
+//! One impulse acts on both bodies, so that momentum and angular momentum stay as they are. Bodies are asked for no
+//! more than a step under given forces and the response to more of them: every scheme can have contact, and its own
+//! pins, obstacles and account stay its own.
+//!
+//! What passes through in spite of all is found (`crossing`) and the step is not accepted.
+//!
+//! Not in the papers, whose bodies meet obstacles only.
+
+mod closest;
+mod crossing;
+mod find;
+mod respond;
+pub mod solve;
+mod surface;
+
+use crate::coordinates::framed::respond::Kind;
+use crate::coordinates::nodal::{Outcome, Scratch};
+use crate::model::{Body, Coordinates, Model};
+use crate::state::{BodyState, State};
+use find::{Search, Side};
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+use respond::Touched;
+use serde::{Deserialize, Serialize};
+use solve::{Rows, Wish};
+use surface::Surface;
+
+/// How a body meets others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyContact {
+    /// It meets other bodies.
+    pub bodies: bool,
+    /// It meets itself.
+    pub itself: bool,
+    /// Distance that it and its like keep between their middles (m); `None`: the thickness of a sheet, the diameter of
+    /// a curve, a five-hundredth of the size of a solid.
+    pub thickness: Option<f64>,
+}
+
+impl Default for BodyContact {
+    fn default() -> Self {
+        Self { bodies: true, itself: false, thickness: None }
+    }
+}
+
+/// What two bodies have between them, other than their materials say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairRule {
+    /// Which two; the same twice for one and itself.
+    pub bodies: [usize; 2],
+    /// They meet.
+    pub meet: bool,
+    /// Coulomb's coefficient; `None`: the larger of both materials.
+    pub friction: Option<f64>,
+    /// Restitution; `None`: the larger of both materials.
+    pub restitution: Option<f64>,
+}
+
+/// A point of a body: a mean of up to three nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// Which body; [`NOTHING`] where there is none.
+    pub body: u32,
+    /// Its nodes.
+    pub nodes: [u32; 3],
+    /// Their weights; sum one.
+    pub weights: [f64; 3],
+}
+
+/// The body of a spot that is fixed in the world.
+pub const NOTHING: u32 = u32::MAX;
+
+impl Spot {
+    fn of(&self, list: &[DVec3]) -> DVec3 {
+        (0..3).map(|k| self.weights[k] * list[self.nodes[k] as usize]).sum()
+    }
+
+    fn node(body: usize, node: u32) -> Self {
+        Self { body: body as u32, nodes: [node; 3], weights: [1.0, 0.0, 0.0] }
+    }
+}
+
+/// Names a meeting from step to step: which bodies, and which node and element, or which edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Key {
+    /// 0: node and element, 1: two edges.
+    pub kind: u32,
+    /// Of the first feature, of the second.
+    pub bodies: [u32; 2],
+    /// Their numbers in the surfaces.
+    pub features: [u32; 2],
+}
+
+/// What a meeting leaves to the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Which.
+    pub key: Key,
+    /// Force on the first body (N).
+    pub force: DVec3,
+    /// Speed with which they are to part in the next step (m/s); 0: none.
+    pub rebound: f64,
+}
+
+/// A place where two surfaces are near.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting {
+    /// Its name.
+    pub key: Key,
+    /// On the first body, and on the second.
+    pub spots: [Spot; 2],
+    /// From the second to the first.
+    pub normal: DVec3,
+    /// How much further than the distance kept they are apart at the start, along the normal (m).
+    pub gap: f64,
+    /// The distance kept (m).
+    pub kept: f64,
+    friction: f64,
+    restitution: f64,
+    rebound: f64,
+    /// Speed of approach at the start, and at the end were there no impulse (m/s).
+    approach: [f64; 2],
+    impulse: DVec3,
+}
+
+impl Meeting {
+    fn new(key: Key, first: Spot, second: Spot, normal: DVec3, gap: f64, kept: f64) -> Self {
+        Self {
+            key,
+            spots: [first, second],
+            normal,
+            gap,
+            kept,
+            friction: 0.0,
+            restitution: 0.0,
+            rebound: 0.0,
+            approach: [0.0; 2],
+            impulse: DVec3::ZERO,
+        }
+    }
+
+    /// Speed at which they are to part at least (m/s).
+    fn speed(&self, dt: f64) -> f64 {
+        if self.rebound > 0.0 {
+            self.rebound
+        } else if self.gap >= 0.0 {
+            -self.gap / dt
+        } else {
+            // What is too near is parted gently.
+            -self.gap * (PART / dt).min(RATE)
+        }
+    }
+}
+
+/// Share of what two places are too near that is made good in a step, and in a second (1/s): the speed stays.
+const PART: f64 = 0.2;
+const RATE: f64 = 5.0;
+
+/// Steps that bodies in touch take for one of the world, at most.
+pub(crate) const ROUNDS: usize = 6;
+/// Products with the bodies' responses in one solve, at most.
+const MOST: usize = 400;
+/// What velocities may lack, beside those of the step.
+const TOLERANCE: f64 = 1e-4;
+
+/// Share of the distance kept by which places that nobody thought of may be too near.
+const MISSED: f64 = 0.02;
+
+/// What is to be done after a round.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    /// Every place is as it should be.
+    Fine,
+    /// Bodies in touch take their step again.
+    Again,
+    /// Two bodies pass through each other: which, at which node of the first.
+    Crossed([usize; 2], u32),
+    /// A response could not be found.
+    Unsolved(usize, crate::solve::Report),
+}
+
+/// Work space of all meetings; what a resumed run needs is in the state.
+#[derive(Debug, Default)]
+pub struct Meetings {
+    surfaces: Vec<Option<Surface>>,
+    moves: Vec<Vec<DVec3>>,
+    pairs: Vec<[usize; 2]>,
+    found: Vec<Meeting>,
+    /// By body.
+    touched: Vec<Touched>,
+    /// Of bodies in touch their number among those.
+    place: Vec<Option<u32>>,
+    rows: Rows,
+    /// Spots of all rows: places in `touched`.
+    spots: Vec<[Spot; 2]>,
+    /// What meetings turn their bodies by beside what they push (N m).
+    couples: Vec<DVec3>,
+    /// What velocities lacked in the round before (m/s).
+    lacked: f64,
+    /// Products in all.
+    pub iterations: usize,
+}
+
+impl Meetings {
+    /// For the bodies of a model where they start.
+    pub fn new(model: &Model, state: &State) -> Self {
+        let alone = model.bodies.len() < 2 && !model.bodies.iter().any(|b| b.contact.itself);
+        let mut out = Self { place: vec![None; model.bodies.len()], ..Self::default() };
+        for (body, state) in model.bodies.iter().zip(&state.bodies) {
+            let needed = !alone && (body.contact.bodies || body.contact.itself);
+            out.surfaces.push(needed.then(|| Surface::new(body, &state.positions)).filter(|s| !s.elements.is_empty()));
+            out.moves.push(Vec::new());
+            out.touched.push(Touched::default());
+        }
+        out
+    }
+
+    /// Whether a body is in touch in this step.
+    pub(crate) fn touches(&self, body: usize) -> bool {
+        self.place[body].is_some()
+    }
+
+    /// Whether anything is near anything.
+    pub(crate) fn any(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// Finds the places that may meet in a step of length `dt` from `before`, with what the last step left.
+    pub(crate) fn begin(&mut self, model: &Model, before: &State, dt: f64) {
+        self.found.clear();
+        self.place.fill(None);
+        if self.surfaces.iter().all(Option::is_none) {
+            return;
+        }
+        let fall = dt * dt * model.gravity;
+        for (b, moves) in self.moves.iter_mut().enumerate() {
+            if self.surfaces[b].is_some() {
+                moves.clear();
+                moves.extend(before.bodies[b].velocities.iter().map(|v| dt * *v + fall));
+            }
+        }
+        let slack = fall.length();
+        self.near(model, before, slack);
+        let mut found = std::mem::take(&mut self.found);
+        self.find(model, before, slack, &mut found);
+        for meeting in &mut found {
+            self.dress(model, before, dt, meeting);
+        }
+        self.found = found;
+        self.gather_touched();
+    }
+
+    /// Bodies whose bounds over the step meet, and their boxes.
+    fn near(&mut self, model: &Model, before: &State, slack: f64) {
+        self.pairs.clear();
+        for b in 0..self.surfaces.len() {
+            if let Some(surface) = &mut self.surfaces[b] {
+                let moves = &self.moves[b];
+                let most = moves.iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
+                let wider = surface.half + 0.5 * slack + 0.25 * most;
+                surface.follow_bounds(&before.bodies[b].positions, |i| moves[i], wider);
+            }
+        }
+        let mut wanted = vec![false; self.surfaces.len()];
+        for a in 0..self.surfaces.len() {
+            let Some(first) = &self.surfaces[a] else { continue };
+            for b in a..self.surfaces.len() {
+                let Some(second) = &self.surfaces[b] else { continue };
+                let (one, two) = (&model.bodies[a].contact, &model.bodies[b].contact);
+                let meets = if a == b { one.itself } else { one.bodies && two.bodies };
+                let apart = first.low.cmpgt(second.high).any() || second.low.cmpgt(first.high).any();
+                if meets && !apart && model.rule(a, b).is_none_or(|rule| rule.meet) {
+                    self.pairs.push([a, b]);
+                    (wanted[a], wanted[b]) = (true, true);
+                }
+            }
+        }
+        let moves = &self.moves;
+        self.surfaces.par_iter_mut().enumerate().filter(|(b, _)| wanted[*b]).for_each(|(b, surface)| {
+            if let Some(surface) = surface {
+                let most = moves[b].iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
+                let wider = surface.half + 0.5 * slack + 0.25 * most;
+                surface.follow(&before.bodies[b].positions, |i| moves[b][i], wider);
+            }
+        });
+    }
+
+    fn side<'a>(&'a self, model: &'a Model, before: &'a State, b: usize) -> Option<Side<'a>> {
+        Some(Side {
+            index: b as u32,
+            body: &model.bodies[b],
+            surface: self.surfaces[b].as_ref()?,
+            x: &before.bodies[b].positions,
+            moves: &self.moves[b],
+        })
+    }
+
+    /// All meetings of near bodies, in the order of their names.
+    fn find(&mut self, model: &Model, before: &State, slack: f64, out: &mut Vec<Meeting>) {
+        let lists: Vec<Vec<Meeting>> = self
+            .pairs
+            .par_iter()
+            .map_init(Search::default, |search, &[a, b]| {
+                let mut list = Vec::new();
+                if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
+                    find::meetings(a, b, slack, search, &mut list);
+                }
+                list
+            })
+            .collect();
+        out.extend(lists.into_iter().flatten());
+        out.sort_unstable_by_key(|m| m.key);
+    }
+
+    /// Gives a meeting what its bodies and the last step say of it.
+    fn dress(&self, model: &Model, before: &State, dt: f64, meeting: &mut Meeting) {
+        let [a, b] = meeting.spots.map(|s| s.body as usize);
+        let rule = model.rule(a, b);
+        let card = |b: usize| &model.bodies[b].material.card;
+        let larger = |of: fn(&crate::material::Material) -> f64| of(card(a)).max(of(card(b)));
+        meeting.friction = rule.and_then(|r| r.friction).unwrap_or_else(|| larger(|card| card.friction));
+        meeting.restitution = rule.and_then(|r| r.restitution).unwrap_or_else(|| larger(|card| card.restitution));
+        if let Ok(k) = before.meetings.binary_search_by_key(&meeting.key, |kept| kept.key) {
+            let kept = &before.meetings[k];
+            (meeting.impulse, meeting.rebound) = (kept.force * dt, kept.rebound);
+        }
+        let velocity = |s: &Spot| s.of(&before.bodies[s.body as usize].velocities);
+        let approach = -(velocity(&meeting.spots[0]) - velocity(&meeting.spots[1])).dot(meeting.normal);
+        meeting.approach = [approach; 2];
+    }
+
+    /// Which bodies are in touch.
+    fn gather_touched(&mut self) {
+        self.place.fill(None);
+        for meeting in &self.found {
+            meeting.spots.iter().for_each(|s| self.place[s.body as usize] = Some(0));
+        }
+        let mut count = 0;
+        for (b, place) in self.place.iter_mut().enumerate().filter(|(_, p)| p.is_some()) {
+            *place = Some(count);
+            self.touched[b].reset(b as u32);
+            count += 1;
+        }
+    }
+
+    /// Writes the forces of the meetings to the work spaces of the bodies.
+    pub(crate) fn press(&mut self, model: &Model, dt: f64, before: &State, scratch: &mut [Scratch]) {
+        scratch.iter_mut().for_each(|s| s.pushes.clear());
+        self.couples.clear();
+        self.couples.resize(if self.found.is_empty() { 0 } else { scratch.len() }, DVec3::ZERO);
+        for meeting in &self.found {
+            if meeting.impulse == DVec3::ZERO {
+                continue;
+            }
+            for (side, spot) in meeting.spots.iter().enumerate() {
+                let force = meeting.impulse * (if side == 0 { 1.0 } else { -1.0 } / dt);
+                for k in 0..3 {
+                    if spot.weights[k] != 0.0 {
+                        scratch[spot.body as usize].pushes.push((spot.nodes[k], spot.weights[k] * force));
+                    }
+                }
+            }
+            // The two spots are a distance apart: what that turns is taken back, half from each body.
+            let [a, b] = meeting.spots.map(|s| s.of(&before.bodies[s.body as usize].positions));
+            let couple = (a - b).cross(meeting.impulse / dt);
+            meeting.spots.iter().for_each(|s| self.couples[s.body as usize] -= 0.5 * couple);
+        }
+        for (b, couple) in self.couples.iter().enumerate().filter(|(_, couple)| **couple != DVec3::ZERO) {
+            let (body, x) = (&model.bodies[b], &before.bodies[b].positions);
+            if body.pins.iter().all(|pin| pin.nodes.is_empty()) {
+                turn(body, x, *couple, &mut scratch[b].pushes);
+            }
+        }
+    }
+
+    /// What the places do after a step of the bodies, and what is to be done about it. `last`: there is no other round.
+    pub(crate) fn settle(
+        &mut self,
+        model: &Model,
+        dt: f64,
+        before: &State,
+        state: &State,
+        scratch: &mut [Scratch],
+        round: usize,
+    ) -> Verdict {
+        let last = round + 1 == ROUNDS;
+        let mut scale = dt.max(model.step.dt) * model.gravity.length();
+        self.rows.clear();
+        for meeting in &mut self.found {
+            let u = measured(&meeting.spots, dt, before, state);
+            if round == 0 && meeting.impulse == DVec3::ZERO {
+                meeting.approach[1] = -u.dot(meeting.normal);
+            }
+            if !u.is_finite() {
+                return Verdict::Fine; // The step is refused for what is not a number.
+            }
+            let wish = Wish::Apart {
+                normal: meeting.normal,
+                speed: meeting.speed(dt),
+                friction: meeting.friction,
+                slide: DVec3::ZERO,
+            };
+            scale = scale.max(meeting.approach[0].abs()).max(meeting.rebound);
+            self.rows.push(wish, 1.0, meeting.impulse, u);
+        }
+        for touched in &mut self.touched {
+            touched.nodes.clear();
+        }
+        self.spots.clear();
+        for meeting in &self.found {
+            self.spots.push(meeting.spots);
+            for spot in &meeting.spots {
+                let used = spot.nodes.iter().zip(spot.weights).filter(|(_, w)| *w != 0.0);
+                self.touched[spot.body as usize].nodes.extend(used.map(|(&i, _)| i));
+            }
+        }
+        self.touched.par_iter_mut().for_each(Touched::arrange);
+        let tolerance = TOLERANCE * scale;
+        let lacking = self.quick_residual(model);
+        let stuck = round > 1 && lacking > 0.5 * self.lacked;
+        self.lacked = lacking;
+        if lacking <= tolerance || stuck || last {
+            return self.look_for_crossings(model, dt, before, state, last);
+        }
+        if let Err((body, report)) = self.respond(model, dt, before, state, scratch) {
+            return Verdict::Unsolved(body, report);
+        }
+        let count = self.found.len();
+        let Self { rows, touched, spots, place, .. } = self;
+        let mut bodies = active(place, touched, scratch);
+        let product = |p: &[DVec3], u: &mut [DVec3]| product(&mut bodies, spots, p, u);
+        let solved = rows.solve(0.1 * tolerance, MOST, product);
+        self.iterations += solved.iterations;
+        if std::env::var_os("GOOPDBG").is_some() { eprintln!("round {round}: {} meetings {} rows, {} iterations, residual {:.2e} of {:.2e}, before {:.2e}", count, self.rows.wishes.len(), solved.iterations, solved.residual, tolerance, lacking); }
+        for (meeting, impulse) in self.found.iter_mut().zip(&self.rows.impulses[..count]) {
+            meeting.impulse = *impulse;
+        }
+        Verdict::Again
+    }
+
+    /// What rows lack by themselves, their bodies giving way as a whole.
+    fn quick_residual(&mut self, model: &Model) -> f64 {
+        for (k, meeting) in self.found.iter().enumerate() {
+            let ease: f64 = meeting
+                .spots
+                .iter()
+                .map(|s| 1.0 / model.bodies[s.body as usize].mass())
+                .sum();
+            self.rows.ease[k] = ease;
+        }
+        self.rows.residual()
+    }
+
+    /// Learns how the bodies in touch give way, and adds the pins and obstacles that hold them.
+    fn respond(
+        &mut self,
+        model: &Model,
+        dt: f64,
+        before: &State,
+        state: &State,
+        scratch: &mut [Scratch],
+    ) -> Result<(), (usize, crate::solve::Report)> {
+        for b in (0..self.touched.len()).filter(|&b| self.place[b].is_some()).collect::<Vec<_>>() {
+            match model.bodies[b].axes.coordinates {
+                Coordinates::Rigid => self.hold_rigid(b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
+                Coordinates::Framed => self.hold_framed(b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
+                Coordinates::Nodal | Coordinates::Reduced => {}
+            }
+        }
+        let mut bodies = active(&self.place, &mut self.touched, scratch);
+        let failed: Vec<Option<(usize, crate::solve::Report)>> = bodies
+            .par_iter_mut()
+            .map(|(touched, scratch)| {
+                let b = touched.body as usize;
+                touched.arrange();
+                let (old, new) = (&before.bodies[b], &state.bodies[b]);
+                touched.prepare(model, &model.bodies[b], dt, old, new, scratch).err().map(|report| (b, report))
+            })
+            .collect();
+        if let Some(failed) = failed.into_iter().flatten().next() {
+            return Err(failed);
+        }
+        // Spots by places in the lists of their bodies, and how far each row gives way by itself.
+        for (k, spots) in self.spots.iter_mut().enumerate() {
+            let mut ease = 0.0;
+            for spot in spots.iter_mut().filter(|s| s.body != NOTHING) {
+                let at = self.place[spot.body as usize].unwrap_or(0);
+                let touched = &self.touched[spot.body as usize];
+                let body = &model.bodies[touched.body as usize];
+                for c in 0..3 {
+                    spot.nodes[c] = if spot.weights[c] != 0.0 { touched.place(spot.nodes[c]) } else { 0 };
+                    if spot.weights[c] != 0.0 {
+                        let own = touched.ease(spot.nodes[c] as usize, body, &scratch[touched.body as usize]);
+                        ease += spot.weights[c] * spot.weights[c] * own;
+                    }
+                }
+                spot.body = at;
+            }
+            self.rows.ease[k] = ease.max(1e-30);
+        }
+        Ok(())
+    }
+
+    /// Rows of a rigid body's own pins and obstacles.
+    fn hold_rigid(
+        &mut self,
+        b: usize,
+        before: &BodyState,
+        state: &BodyState,
+        dt: f64,
+        scratch: &Scratch,
+    ) {
+        let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
+        for point in &scratch.points {
+            let i = point.node as usize;
+            let u = (state.positions[i] - before.positions[i]) / dt;
+            let wish = if point.pin {
+                Wish::Tied { velocity: u, compliance: 0.0 }
+            } else {
+                let speed = match point.impulse.dot(point.normal) > 0.0 {
+                    true => u.dot(point.normal),
+                    false => point.target.dot(point.normal),
+                };
+                Wish::Apart { normal: point.normal, speed, friction: point.friction, slide: point.surface }
+            };
+            self.touched[b].nodes.push(point.node);
+            self.spots.push([Spot::node(b, point.node), nothing]);
+            self.rows.push(wish, 1.0, point.impulse, u);
+        }
+    }
+
+    /// Rows of a framed body's own pins and obstacles.
+    fn hold_framed(&mut self, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
+        let (Some(work), Some(f0), Some(f1)) = (&scratch.framed, &before.framed, &state.framed) else { return };
+        let turn = DMat3::from_quat(if f0.led.is_some() { f1.rotation } else { f0.rotation });
+        let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
+        for hold in &work.holds {
+            let i = hold.node as usize;
+            let (u, impulse) = ((state.positions[i] - before.positions[i]) / dt, turn * hold.applied);
+            let wish = match hold.kind {
+                Kind::Pin { compliance, .. } => {
+                    let compliance = compliance / (dt * dt);
+                    Wish::Tied { velocity: u + compliance * impulse, compliance }
+                }
+                Kind::Contact { normal, surface, friction, .. } if impulse.dot(normal) > 0.0 => {
+                    Wish::Apart { normal, speed: u.dot(normal), friction, slide: surface / dt }
+                }
+                Kind::Contact { .. } => continue,
+            };
+            self.touched[b].nodes.push(hold.node);
+            self.spots.push([Spot::node(b, hold.node), nothing]);
+            self.rows.push(wish, 1.0, impulse, u);
+        }
+    }
+
+    /// Whether anything passed through anything on the way that was really taken. Places that were not thought of are
+    /// added, and the bodies step again.
+    fn look_for_crossings(&mut self, model: &Model, dt: f64, before: &State, state: &State, last: bool) -> Verdict {
+        for (b, moves) in self.moves.iter_mut().enumerate() {
+            if self.surfaces[b].is_some() {
+                let (from, to) = (&before.bodies[b].positions, &state.bodies[b].positions);
+                moves.clear();
+                moves.extend(from.iter().zip(to).map(|(from, to)| *to - *from));
+            }
+        }
+        self.near(model, before, 0.0);
+        if !last {
+            let mut missed = Vec::new();
+            self.find(model, before, 0.0, &mut missed);
+            missed.retain(|m| {
+                let near = m.gap + dt * measured(&m.spots, dt, before, state).dot(m.normal);
+                near < -MISSED * m.kept && self.found.binary_search_by_key(&m.key, |m| m.key).is_err()
+            });
+            if !missed.is_empty() {
+                for meeting in &mut missed {
+                    self.dress(model, before, dt, meeting);
+                    meeting.impulse = DVec3::ZERO;
+                }
+                self.found.append(&mut missed);
+                self.found.sort_unstable_by_key(|m| m.key);
+                self.gather_touched();
+                self.lacked = f64::INFINITY;
+                return Verdict::Again;
+            }
+        }
+        let crossed: Vec<Option<([usize; 2], u32)>> = self
+            .pairs
+            .par_iter()
+            .map_init(Search::default, |search, &[a, b]| {
+                let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
+                crossing::find(one, two, search).map(|node| ([a, b], node))
+            })
+            .collect();
+        let Some((bodies, node)) = crossed.into_iter().flatten().next() else { return Verdict::Fine };
+        if std::env::var_os("GOOPDBG").is_some() { eprintln!("crossed {bodies:?} {node} {last} {}", self.found.len()); }
+        if last {
+            return Verdict::Crossed(bodies, node);
+        }
+        let mut again = Vec::new();
+        self.find(model, before, 0.0, &mut again);
+        for mut meeting in again {
+            match self.found.binary_search_by_key(&meeting.key, |m| m.key) {
+                Ok(k) => {
+                    let old = &mut self.found[k];
+                    (old.spots, old.normal, old.gap) = (meeting.spots, meeting.normal, meeting.gap);
+                }
+                Err(k) => {
+                    self.dress(model, before, dt, &mut meeting);
+                    meeting.impulse = DVec3::ZERO;
+                    self.found.insert(k, meeting);
+                }
+            }
+        }
+        self.gather_touched();
+        Verdict::Again
+    }
+
+    /// Books what the impulses did, and keeps what the next step needs.
+    pub(crate) fn finish(
+        &mut self,
+        model: &Model,
+        dt: f64,
+        before: &State,
+        state: &mut State,
+        scratch: &[Scratch],
+        outcomes: &mut [Outcome],
+    ) {
+        state.meetings.clear();
+        for body in &mut state.bodies {
+            body.row.body_contacts = 0;
+        }
+        let calm = (2.0 * model.gravity.length() * dt).max(1e-2);
+        let mut cursor = vec![0usize; scratch.len()];
+        let mut pushed = vec![DVec3::ZERO; scratch.len()];
+        for meeting in &self.found {
+            let mut velocity = [DVec3::ZERO; 2];
+            if meeting.impulse != DVec3::ZERO {
+                for (side, spot) in meeting.spots.iter().enumerate() {
+                    let b = spot.body as usize;
+                    for k in (0..3).filter(|&k| spot.weights[k] != 0.0) {
+                        velocity[side] += spot.weights[k] * scratch[b].push_velocities[cursor[b]];
+                        cursor[b] += 1;
+                    }
+                }
+                let relative = velocity[0] - velocity[1];
+                let along = meeting.impulse.dot(meeting.normal) * meeting.normal;
+                let (impact, friction) = (-along.dot(relative), -(meeting.impulse - along).dot(relative));
+                for spot in &meeting.spots {
+                    let row = &mut state.bodies[spot.body as usize].row;
+                    row.impact += 0.5 * impact;
+                    row.friction += 0.5 * friction;
+                    row.exchange += 0.5 * (impact + friction);
+                    // As at obstacles, what an impact costs is not missed elsewhere.
+                    outcomes[spot.body as usize].created -= 0.5 * (impact + friction);
+                }
+                pushed[meeting.spots[0].body as usize] += meeting.impulse;
+                pushed[meeting.spots[1].body as usize] -= meeting.impulse;
+            }
+            let u = measured(&meeting.spots, dt, before, state);
+            let near = -(meeting.gap + dt * u.dot(meeting.normal));
+            let pressed = meeting.impulse.dot(meeting.normal) > 0.0;
+            for spot in meeting.spots.iter().filter(|_| pressed) {
+                let row = &mut state.bodies[spot.body as usize].row;
+                row.worst_penetration = row.worst_penetration.max(near);
+            }
+            if !pressed {
+                continue;
+            }
+            state.bodies[meeting.spots[0].body as usize].row.body_contacts += 1;
+            let [start, end] = meeting.approach;
+            let speed = (start * start + 2.0 * (end - start) / dt * meeting.gap.max(0.0)).max(0.0).sqrt();
+            let bounces = meeting.restitution > 0.0 && meeting.rebound == 0.0 && start > 0.0 && speed > calm;
+            let rebound = if bounces { meeting.restitution * speed } else { 0.0 };
+            state.meetings.push(Kept { key: meeting.key, force: meeting.impulse / dt, rebound });
+        }
+        for (b, body) in state.bodies.iter_mut().enumerate() {
+            // The couples that keep the angular momentum are the scheme's.
+            let rest = scratch[b].pushes.iter().zip(&scratch[b].push_velocities).skip(cursor[b]);
+            let work: f64 = rest.map(|((_, force), v)| dt * force.dot(*v)).sum();
+            body.row.exchange -= work;
+            body.row.scheme -= work;
+            // Weight does its work over the end of the step, an impact in the middle of it: that is no instability.
+            outcomes[b].created -= 0.5 * dt * model.gravity.length() * pushed[b].length() + work;
+        }
+    }
+}
+
+/// Bodies in touch, with their work spaces.
+fn active<'a>(
+    place: &[Option<u32>],
+    touched: &'a mut [Touched],
+    scratch: &'a mut [Scratch],
+) -> Vec<(&'a mut Touched, &'a mut Scratch)> {
+    let all = touched.iter_mut().zip(scratch).zip(place);
+    all.filter(|(_, place)| place.is_some()).map(|(pair, _)| pair).collect()
+}
+
+/// Forces on all nodes of a body that turn it as a couple does (N m), and push it nowhere.
+fn turn(body: &Body, x: &[DVec3], couple: DVec3, pushes: &mut Vec<(u32, DVec3)>) {
+    let center = (0..x.len()).map(|i| body.masses[i] * x[i]).sum::<DVec3>() / body.mass();
+    let (mut inertia, mut size) = (DMat3::ZERO, 0.0);
+    for i in 0..x.len() {
+        let q = x[i] - center;
+        let own = DMat3::from_diagonal(DVec3::splat(q.length_squared())) - DMat3::from_cols(q * q.x, q * q.y, q * q.z);
+        inertia += own * body.masses[i];
+        size += body.masses[i] * q.length_squared();
+    }
+    // What has no inertia about some axis cannot be turned so.
+    if inertia.determinant() < 1e-9 * size.powi(3) {
+        return;
+    }
+    let spin = inertia.inverse() * couple;
+    pushes.extend((0..x.len()).map(|i| (i as u32, body.masses[i] * spin.cross(x[i] - center))));
+}
+
+/// The velocity over a step with which two spots part (m/s).
+fn measured(spots: &[Spot; 2], dt: f64, before: &State, state: &State) -> DVec3 {
+    let moved = |s: &Spot| {
+        let (from, to) = (&before.bodies[s.body as usize].positions, &state.bodies[s.body as usize].positions);
+        s.of(to) - s.of(from)
+    };
+    (moved(&spots[0]) - moved(&spots[1])) / dt
+}
+
+/// u = J W Jᵀ p, spots by their places in the lists.
+fn product(bodies: &mut [(&mut Touched, &mut Scratch)], spots: &[[Spot; 2]], p: &[DVec3], u: &mut [DVec3]) {
+    for (touched, _) in bodies.iter_mut() {
+        touched.impulses.fill(DVec3::ZERO);
+    }
+    for (pair, &p) in spots.iter().zip(p) {
+        for (side, spot) in pair.iter().enumerate().filter(|(_, s)| s.body != NOTHING) {
+            let impulses = &mut bodies[spot.body as usize].0.impulses;
+            let sign = if side == 0 { 1.0 } else { -1.0 };
+            for k in 0..3 {
+                impulses[spot.nodes[k] as usize] += sign * spot.weights[k] * p;
+            }
+        }
+    }
+    let nodes: usize = bodies.iter().map(|(touched, _)| touched.nodes.len()).sum();
+    if nodes > 64 && bodies.len() > 1 {
+        bodies.par_iter_mut().for_each(|(touched, scratch)| touched.apply(scratch));
+    } else {
+        bodies.iter_mut().for_each(|(touched, scratch)| touched.apply(scratch));
+    }
+    for (pair, u) in spots.iter().zip(u) {
+        *u = DVec3::ZERO;
+        for (side, spot) in pair.iter().enumerate().filter(|(_, s)| s.body != NOTHING) {
+            let velocities = &bodies[spot.body as usize].0.velocities;
+            let sign = if side == 0 { 1.0 } else { -1.0 };
+            for k in 0..3 {
+                *u += sign * spot.weights[k] * velocities[spot.nodes[k] as usize];
+            }
+        }
+    }
+}
+
+impl Model {
+    /// What is said of two bodies.
+    pub fn rule(&self, a: usize, b: usize) -> Option<&PairRule> {
+        self.pairs.iter().find(|rule| rule.bodies == [a, b] || rule.bodies == [b, a])
+    }
+}
+
+impl Scratch {
+    /// Takes the work of other bodies, over these velocities of the nodes (m/s), out of that of the loads.
+    pub(crate) fn book_pushes(&mut self, row: &mut crate::ledger::Row, dt: f64, velocity: impl Fn(usize) -> DVec3) {
+        self.push_velocities.clear();
+        let mut work = 0.0;
+        for &(node, force) in &self.pushes {
+            let v = velocity(node as usize);
+            work += dt * force.dot(v);
+            self.push_velocities.push(v);
+        }
+        row.load_work -= work;
+        row.exchange += work;
+    }
+}
+
+/// The names of two bodies that pass through each other, for a message.
+pub(crate) fn names(model: &Model, [a, b]: [usize; 2]) -> String {
+    let name = |b: usize| &model.bodies[b].name;
+    if a == b { "passes through itself".to_owned() } else { format!("passes through body '{}'", name(b)) }
+}
+
+/// Two bodies, or one and itself, that are in each other in a state.
+pub fn crossed(model: &Model, state: &State) -> Option<[usize; 2]> {
+    let mut meetings = Meetings::new(model, state);
+    for (b, moves) in meetings.moves.iter_mut().enumerate() {
+        moves.resize(state.bodies[b].positions.len(), DVec3::ZERO);
+    }
+    meetings.near(model, state, 0.0);
+    let found = meetings.pairs.iter().find(|&&[a, b]| {
+        let (Some(one), Some(two)) = (meetings.side(model, state, a), meetings.side(model, state, b)) else {
+            return false;
+        };
+        crossing::overlap(one, two, &mut Search::default())
+    });
+    found.copied()
+}
+
+/// Two bodies, or one and itself, that are in each other where they start: a scene cannot start so.
+pub fn overlap(model: &Model) -> Option<[usize; 2]> {
+    // Most scenes have nothing near anything: look at that first, without the states that framed bodies need.
+    let boxes: Vec<[DVec3; 2]> = (model.bodies.iter())
+        .map(|body| {
+            let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+            body.start_positions().iter().fold(start, |[low, high], x| [low.min(*x), high.max(*x)])
+        })
+        .collect();
+    let apart = |a: usize, b: usize| boxes[a][0].cmpgt(boxes[b][1]).any() || boxes[b][0].cmpgt(boxes[a][1]).any();
+    let n = boxes.len();
+    let near = (0..n).any(|a| model.bodies[a].contact.itself || (a + 1..n).any(|b| !apart(a, b)));
+    if !near {
+        return None;
+    }
+    crossed(model, &State::new(model))
+}

@@ -1,0 +1,319 @@
+//! How the nodes of a body that others touch give way to impulses there, over one step:
+//! ```text
+//! Δu = W p        u = (x₁ - x₀)/h
+//! explicit        W = 1/m, ½/m for the Taylor scheme
+//! implicit        W = A⁻¹, A the matrix of the step last taken, obstacles included; ½A⁻¹ for the midpoint rule
+//! rigid           W = (1/m - [s]× I⁻¹ [s]×)/(1 + hκ)
+//! framed          the same with the frame's own I, and G of the displacement (see `framed::respond`)
+//! reduced         W = Φ M⁻¹ Φᵀ, Φ A⁻¹ Φᵀ
+//! ```
+//! Pins and obstacles of rigid and framed bodies are no part of W: they are rows of the solve.
+
+use crate::coordinates::framed::respond::Rigid;
+use crate::coordinates::framed::{cross, get};
+use crate::coordinates::nodal::Scratch;
+use crate::model::{Body, Coordinates, Integrator, Model};
+use crate::solve::{LinearSolver, Report, Scalar, Settings, SparseCholesky};
+use crate::state::BodyState;
+use glam::{DMat3, DVec3};
+
+/// A matrix of nodes, factored.
+#[derive(Debug, Default)]
+pub struct Factor {
+    scalar: Option<Scalar>,
+    cholesky: SparseCholesky,
+    free: Vec<bool>,
+    right: Vec<DVec3>,
+    solved: Vec<DVec3>,
+}
+
+impl Factor {
+    fn prepare(&mut self, matrix: &crate::solve::BlockMatrix, free: &[bool]) -> Result<(), Report> {
+        let scalar = self.scalar.get_or_insert_with(|| Scalar::new(matrix));
+        scalar.fill(matrix, free);
+        self.cholesky.polish = false;
+        self.cholesky.tune(&Settings { tolerance: f64::INFINITY, ..Settings::default() });
+        self.free.clear();
+        self.free.extend_from_slice(free);
+        self.right.clear();
+        self.right.resize(free.len(), DVec3::ZERO);
+        self.solved.resize(free.len(), DVec3::ZERO);
+        if self.cholesky.factorise(&scalar.matrix) { Ok(()) } else { Err(self.cholesky.solve(&scalar.matrix, &mut [], 0)) }
+    }
+
+    fn solve(&mut self) {
+        let Some(scalar) = &mut self.scalar else { return };
+        scalar.solve(&mut self.cholesky, &self.free, &self.right, &mut self.solved);
+    }
+}
+
+/// How one body gives way.
+#[derive(Debug, Default)]
+enum How {
+    /// By the nodes' own masses: 1/m each (1/kg).
+    #[default]
+    Masses,
+    /// As a whole.
+    Rigid,
+    /// By a matrix between the nodes touched.
+    Dense,
+    /// By the factor of its step, times a number.
+    Factored(f64),
+    /// By modes of the whole body.
+    Modes { implicit: bool },
+}
+
+/// The nodes of one body that others touch.
+#[derive(Debug, Default)]
+pub struct Touched {
+    /// Which body.
+    pub body: u32,
+    /// Which nodes, ascending.
+    pub nodes: Vec<u32>,
+    /// Impulses on them (N s).
+    pub impulses: Vec<DVec3>,
+    /// Changes of their u (m/s).
+    pub velocities: Vec<DVec3>,
+    how: How,
+    inverse_masses: Vec<f64>,
+    arms: Vec<DVec3>,
+    rigid: Option<Rigid>,
+    dense: Vec<f64>,
+    factor: Factor,
+    flat: Option<usize>,
+}
+
+impl Touched {
+    /// A body that is touched; nodes come later.
+    pub fn reset(&mut self, body: u32) {
+        self.body = body;
+        self.nodes.clear();
+    }
+
+    /// Orders the nodes.
+    pub fn arrange(&mut self) {
+        self.nodes.sort_unstable();
+        self.nodes.dedup();
+        let k = self.nodes.len();
+        for list in [&mut self.impulses, &mut self.velocities] {
+            list.clear();
+            list.resize(k, DVec3::ZERO);
+        }
+    }
+
+    /// Where a node is in the lists.
+    pub fn place(&self, node: u32) -> u32 {
+        self.nodes.binary_search(&node).unwrap_or(0) as u32
+    }
+
+    /// Learns how the body answers after a step that it has just taken.
+    pub fn prepare(
+        &mut self,
+        model: &Model,
+        body: &Body,
+        dt: f64,
+        before: &BodyState,
+        state: &BodyState,
+        scratch: &mut Scratch,
+    ) -> Result<(), Report> {
+        self.flat = model.flat;
+        match body.axes.coordinates {
+            Coordinates::Rigid => {
+                let Some(rigid) = &before.rigid else { return Ok(()) };
+                let eta = 1.0 / (1.0 + dt * body.drag.iter().sum::<f64>() / rigid.mass);
+                let mut turn = rigid.inverse_inertia();
+                if let Some(axis) = model.flat {
+                    let a = DVec3::AXES[axis];
+                    turn = crate::coordinates::framed::outer(a) * a.dot(turn * a);
+                }
+                self.rigid =
+                    Some(Rigid { shift: DMat3::from_diagonal(DVec3::splat(eta / rigid.mass)), turn: turn * eta });
+                self.arms.clear();
+                self.arms.extend(self.nodes.iter().map(|&i| before.positions[i as usize] - rigid.center));
+                self.how = How::Rigid;
+            }
+            Coordinates::Framed => self.prepare_framed(body, dt, before, state, scratch)?,
+            Coordinates::Nodal => match (body.axes.integrator, &scratch.matrix) {
+                (integrator, Some(matrix)) if integrator.implicit() => {
+                    self.factor.prepare(matrix, &scratch.free)?;
+                    self.how = How::Factored(if integrator == Integrator::ImplicitMidpoint { 0.5 } else { 1.0 });
+                }
+                (integrator, _) => {
+                    let share = if integrator == Integrator::ExplicitTaylor { 0.5 } else { 1.0 };
+                    self.by_masses(body, share, |i| scratch.free[i]);
+                }
+            },
+            Coordinates::Reduced => {
+                let Some(work) = &scratch.reduced else { return Ok(()) };
+                let implicit = body.axes.integrator == Integrator::BackwardEuler;
+                if let (true, Some(reduction)) = (implicit, &work.reduction) {
+                    self.factor.prepare(&reduction.matrix, work.modes.kept())?;
+                }
+                let share = if body.axes.integrator == Integrator::ExplicitTaylor { 0.5 } else { 1.0 };
+                self.by_masses(body, share, |i| work.modes.moves(i));
+                self.how = How::Modes { implicit };
+                self.dense.clear();
+                self.dense.push(share);
+            }
+        }
+        Ok(())
+    }
+
+    fn by_masses(&mut self, body: &Body, share: f64, moves: impl Fn(usize) -> bool) {
+        self.inverse_masses.clear();
+        self.inverse_masses.extend(self.nodes.iter().map(|&i| match moves(i as usize) {
+            true => share / body.masses[i as usize],
+            false => 0.0,
+        }));
+        self.how = How::Masses;
+    }
+
+    /// W between the nodes touched, in world axes.
+    fn prepare_framed(
+        &mut self,
+        body: &Body,
+        dt: f64,
+        before: &BodyState,
+        state: &BodyState,
+        scratch: &mut Scratch,
+    ) -> Result<(), Report> {
+        let (Some(f0), Some(f1), Some(work)) = (&before.framed, &state.framed, &mut scratch.framed) else {
+            return Ok(());
+        };
+        let mut factor = work.take_factor(body, f0, dt, body.terms)?;
+        if let Some(report) = factor.know(self.nodes.iter().copied())
+            && !report.converged
+        {
+            return Err(report);
+        }
+        let led = f0.led.is_some();
+        let turn = DMat3::from_quat(if led { f1.rotation } else { f0.rotation });
+        let eta = 1.0 / (1.0 + dt * work.drag);
+        let rigid = match led {
+            true => Rigid { shift: DMat3::ZERO, turn: DMat3::ZERO },
+            false => Rigid {
+                shift: DMat3::from_diagonal(DVec3::splat(eta / body.mass())),
+                turn: f0.posed_inverse(f0.inertia) * eta,
+            },
+        };
+        let (n, k) = (body.len(), self.nodes.len());
+        let arm = |i: u32| get(&f0.reference, n, i as usize) + get(&f0.displacement, n, i as usize);
+        let prepared: Vec<_> = self.nodes.iter().map(|&i| factor.prepared(i)).collect();
+        self.dense.clear();
+        self.dense.resize(9 * k * k, 0.0);
+        for j in 0..k {
+            for i in 0..=j {
+                let own = rigid.shift - cross(arm(self.nodes[i])) * rigid.turn * cross(arm(self.nodes[j]));
+                let g = factor.response(&prepared[i], &prepared[j]) * (1.0 / dt);
+                let w = turn * (own + g) * turn.transpose();
+                for c in 0..3 {
+                    for r in 0..3 {
+                        self.dense[(3 * j + c) * 3 * k + 3 * i + r] = w.col(c)[r];
+                        self.dense[(3 * i + r) * 3 * k + 3 * j + c] = w.col(c)[r];
+                    }
+                }
+            }
+        }
+        work.keep(factor);
+        self.how = How::Dense;
+        Ok(())
+    }
+
+    /// velocities = W impulses.
+    pub fn apply(&mut self, scratch: &mut Scratch) {
+        if let Some(axis) = self.flat {
+            self.impulses.iter_mut().for_each(|p| p[axis] = 0.0);
+        }
+        match self.how {
+            How::Masses => {
+                for k in 0..self.nodes.len() {
+                    self.velocities[k] = self.inverse_masses[k] * self.impulses[k];
+                }
+            }
+            How::Rigid => {
+                let Some(rigid) = self.rigid else { return };
+                let (mut push, mut torque) = (DVec3::ZERO, DVec3::ZERO);
+                for (arm, &p) in self.arms.iter().zip(&self.impulses) {
+                    push += p;
+                    torque += arm.cross(p);
+                }
+                let (shift, turn) = (rigid.shift * push, rigid.turn * torque);
+                for (v, arm) in self.velocities.iter_mut().zip(&self.arms) {
+                    *v = shift + turn.cross(*arm);
+                }
+            }
+            How::Dense => {
+                let size = 3 * self.nodes.len();
+                let (p, v): (&[f64], &mut [f64]) =
+                    (bytemuck::cast_slice(&self.impulses), bytemuck::cast_slice_mut(&mut self.velocities));
+                v.fill(0.0);
+                for (column, &x) in self.dense.chunks_exact(size).zip(p) {
+                    if x != 0.0 {
+                        v.iter_mut().zip(column).for_each(|(v, w)| *v += x * w);
+                    }
+                }
+            }
+            How::Factored(share) => {
+                for (&i, &p) in self.nodes.iter().zip(&self.impulses) {
+                    self.factor.right[i as usize] = p;
+                }
+                self.factor.solve();
+                for (v, &i) in self.velocities.iter_mut().zip(&self.nodes) {
+                    let held = !self.factor.free[i as usize];
+                    *v = if held { DVec3::ZERO } else { share * self.factor.solved[i as usize] };
+                }
+            }
+            How::Modes { implicit } => {
+                let Some(work) = &mut scratch.reduced else { return };
+                work.nodes.fill(DVec3::ZERO);
+                for (&i, &p) in self.nodes.iter().zip(&self.impulses) {
+                    work.nodes[i as usize] = p;
+                }
+                work.modes.gather(&work.nodes, &mut work.right);
+                if implicit {
+                    self.factor.right.copy_from_slice(&work.right);
+                    self.factor.solve();
+                    work.right.copy_from_slice(&self.factor.solved);
+                } else {
+                    work.modes.solve(&mut work.right);
+                }
+                work.nodes.fill(DVec3::ZERO);
+                work.modes.place(&work.right, &mut work.nodes);
+                let share = self.dense[0];
+                for (v, &i) in self.velocities.iter_mut().zip(&self.nodes) {
+                    let moves = work.modes.moves(i as usize);
+                    *v = if moves { share * work.nodes[i as usize] } else { DVec3::ZERO };
+                }
+            }
+        }
+        if let Some(axis) = self.flat {
+            self.velocities.iter_mut().for_each(|v| v[axis] = 0.0);
+        }
+    }
+
+    /// About how far a node gives way to an impulse there, a number (1/kg): what a row is measured by.
+    pub fn ease(&self, k: usize, body: &Body, scratch: &Scratch) -> f64 {
+        let trace = |m: DMat3| (m.x_axis.x + m.y_axis.y + m.z_axis.z) / 3.0;
+        match self.how {
+            How::Masses => self.inverse_masses[k],
+            How::Rigid => {
+                let Some(rigid) = self.rigid else { return 0.0 };
+                trace(rigid.shift - cross(self.arms[k]) * rigid.turn * cross(self.arms[k]))
+            }
+            How::Dense => {
+                let size = 3 * self.nodes.len();
+                (0..3).map(|c| self.dense[(3 * k + c) * (size + 1)]).sum::<f64>() / 3.0
+            }
+            How::Factored(share) => {
+                let node = self.nodes[k] as usize;
+                match &scratch.matrix {
+                    Some(matrix) if self.factor.free[node] => share / trace(matrix.diagonal(node)),
+                    _ => 0.0,
+                }
+            }
+            // A quadratic map gives way as a whole.
+            How::Modes { .. } if self.inverse_masses[k] > 0.0 => 4.0 / body.mass(),
+            How::Modes { .. } => 0.0,
+        }
+    }
+}

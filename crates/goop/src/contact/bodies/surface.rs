@@ -1,0 +1,184 @@
+//! What of a body can touch: its nodes, edges and triangles (a curve: segments), in a tree of boxes.
+//!
+//! The tree is made once and only its boxes follow the motion. Boxes hold a whole step and half of the distance that
+//! is kept, in single floats rounded outwards.
+
+use crate::model::Body;
+use crate::shape::Dimension;
+use glam::{DVec3, Vec3A};
+use obvhs::BvhBuildParams;
+use obvhs::aabb::Aabb;
+use obvhs::bvh2::Bvh2;
+use obvhs::bvh2::builder::build_bvh2;
+use std::collections::HashMap;
+
+/// Half of the distance that a solid keeps, over its size: too small to see, large enough for the direction between two
+/// surfaces to be certain.
+const SKIN: f64 = 1e-3;
+
+/// Edges of a closed surface count where it bends by more than this (cosine): flatter ones have nothing that its
+/// nodes and triangles miss.
+const FLAT: f64 = 0.995;
+
+/// The surface of one body.
+pub struct Surface {
+    /// Corners of triangles; a segment has its end twice.
+    pub elements: Vec<[u32; 3]>,
+    /// The elements are segments.
+    pub curve: bool,
+    /// Nodes that belong to an element.
+    pub nodes: Vec<u32>,
+    /// Edges that may touch edges.
+    pub edges: Vec<[u32; 2]>,
+    /// The corners opposite to every edge in the triangles that have it; the edge's own first node where there is none.
+    pub wings: Vec<[u32; 2]>,
+    /// First edge of every element; each edge belongs to one.
+    pub first_edge: Vec<u32>,
+    /// Half of the distance kept (m).
+    pub half: f64,
+    tree: Bvh2,
+    /// Bounds of everything over the step (m).
+    pub low: DVec3,
+    /// The other corner.
+    pub high: DVec3,
+}
+
+impl std::fmt::Debug for Surface {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surface").field("elements", &self.elements.len()).field("half", &self.half).finish()
+    }
+}
+
+/// A box about points, widened.
+fn bounds(points: impl Iterator<Item = DVec3>, wider: f64) -> Aabb {
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    for p in points {
+        (low, high) = (low.min(p), high.max(p));
+    }
+    let slack = DVec3::splat(wider) + 2e-7 * low.abs().max(high.abs());
+    Aabb { min: Vec3A::from((low - slack).as_vec3()), max: Vec3A::from((high + slack).as_vec3()) }
+}
+
+impl Surface {
+    /// The surface of a body at its start.
+    pub fn new(body: &Body, start: &[DVec3]) -> Self {
+        let shape = &body.shape;
+        let curve = shape.dimension == Dimension::Curve;
+        let elements: Vec<[u32; 3]> = match curve {
+            true => shape.segments.iter().map(|&[a, b]| [a, b, b]).collect(),
+            false => shape.triangles.clone(),
+        };
+        let mut nodes: Vec<u32> = elements.iter().flatten().copied().collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let Edges { edges, wings, first_edge } = edges(&elements, curve, shape.closed, &shape.rest_positions);
+        let half = body.contact.thickness.unwrap_or_else(|| match shape.dimension {
+            Dimension::Curve => 2.0 * body.material.card.radius,
+            Dimension::Surface => nodes.iter().map(|&i| body.material.thickness.at(i as usize)).fold(0.0, f64::max),
+            Dimension::Solid => 2.0 * SKIN * body.extent(),
+        });
+        let boxes: Vec<Aabb> = elements.iter().map(|e| bounds(e.iter().map(|&i| start[i as usize]), 0.0)).collect();
+        let settings = BvhBuildParams { max_prims_per_leaf: 1, ..BvhBuildParams::fast_build() };
+        let mut tree = build_bvh2(&boxes, settings, &mut Default::default());
+        tree.init_primitives_to_nodes_if_uninit();
+        tree.reorder_in_stack_traversal_order();
+        tree.init_primitives_to_nodes_if_uninit();
+        Self {
+            elements,
+            curve,
+            nodes,
+            edges,
+            wings,
+            first_edge,
+            half: 0.5 * half,
+            tree,
+            low: DVec3::ZERO,
+            high: DVec3::ZERO,
+        }
+    }
+
+    /// Bounds over a step in which node i goes from x to x + move (m), widened.
+    pub fn follow_bounds(&mut self, x: &[DVec3], moves: impl Fn(usize) -> DVec3, wider: f64) {
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        for &i in &self.nodes {
+            let (from, to) = (x[i as usize], x[i as usize] + moves(i as usize));
+            (low, high) = (low.min(from.min(to)), high.max(from.max(to)));
+        }
+        (self.low, self.high) = (low - wider, high + wider);
+    }
+
+    /// Lets the boxes of the tree follow too.
+    pub fn follow(&mut self, x: &[DVec3], moves: impl Fn(usize) -> DVec3, wider: f64) {
+        for (k, element) in self.elements.iter().enumerate() {
+            let ends = element.iter().map(|&i| i as usize).flat_map(|i| [x[i], x[i] + moves(i)]);
+            let node = self.tree.primitives_to_nodes[k] as usize;
+            self.tree.nodes[node].set_aabb(bounds(ends, wider));
+        }
+        self.tree.refit_all();
+    }
+
+    /// Calls `each` with every element whose box meets one about these points, widened (m).
+    pub fn near(&self, points: impl Iterator<Item = DVec3>, wider: f64, mut each: impl FnMut(u32)) {
+        self.tree.aabb_traverse(bounds(points, wider), |tree, node| {
+            let node = &tree.nodes[node as usize];
+            for k in node.first_index..node.first_index + node.prim_count {
+                each(tree.primitive_indices[k as usize]);
+            }
+            true
+        });
+    }
+
+    /// Edges that belong to an element.
+    pub fn edges_of(&self, element: u32) -> std::ops::Range<u32> {
+        self.first_edge[element as usize]..self.first_edge[element as usize + 1]
+    }
+}
+
+/// What [`edges`] finds.
+struct Edges {
+    edges: Vec<[u32; 2]>,
+    wings: Vec<[u32; 2]>,
+    first_edge: Vec<u32>,
+}
+
+/// Edges that count, in the order of the element that has them first.
+fn edges(elements: &[[u32; 3]], curve: bool, closed: bool, rest: &[DVec3]) -> Edges {
+    // Edge and opposite corner.
+    let sides = |[a, b, c]: [u32; 3]| match curve {
+        true => vec![([a, b], a)],
+        false => vec![([a, b], c), ([b, c], a), ([c, a], b)],
+    };
+    let sorted = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
+    let normal = |e: &[u32; 3]| {
+        let [a, b, c] = e.map(|i| rest[i as usize]);
+        (b - a).cross(c - a).normalize_or_zero()
+    };
+    /// First element, cosine of the bend, opposite corners.
+    struct Meets(usize, f64, [u32; 2]);
+    let mut meets: HashMap<[u32; 2], Meets> = HashMap::new();
+    for (k, element) in elements.iter().enumerate() {
+        for (side, corner) in sides(*element) {
+            let side = sorted(side);
+            let entry = meets.entry(side).or_insert(Meets(k, -1.0, [if curve { side[0] } else { corner }, side[0]]));
+            if entry.0 != k {
+                entry.1 = normal(&elements[entry.0]).dot(normal(element));
+                entry.2[1] = corner;
+            }
+        }
+    }
+    let mut out = Edges { edges: Vec::new(), wings: Vec::new(), first_edge: vec![0] };
+    for (k, element) in elements.iter().enumerate() {
+        for (side, _) in sides(*element) {
+            let side = sorted(side);
+            if let Some(Meets(owner, bend, wings)) = meets.get(&side)
+                && *owner == k
+                && !(closed && *bend > FLAT)
+            {
+                out.edges.push(side);
+                out.wings.push(*wings);
+            }
+        }
+        out.first_edge.push(out.edges.len() as u32);
+    }
+    out
+}
