@@ -33,7 +33,11 @@ pub fn open(path: &Path, skeleton: Option<SkeletonFrom>, height: Option<f64>, fa
     if path.file_name().is_some_and(|name| name == BUILT_IN) {
         if height.is_some() || factor != 1.0 || skeleton.is_some_and(|s| s != SkeletonFrom::Rig) {
             let message = "the built-in dancer has its own size and skeleton";
-            return Err(Wrong::new(FILE, message, "leave `height`, `scale` and `skeleton` out, or write it by `goop dancer` and use that file"));
+            return Err(Wrong::new(
+                FILE,
+                message,
+                "leave `height`, `scale` and `skeleton` out, or write it by `goop dancer` and use that file",
+            ));
         }
         return Ok(Source::of(dancer::skin(), Some(dancer::rig()), Vec::new()));
     }

@@ -55,7 +55,11 @@ pub static BODY: &[Key] = &[
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     key("contact", "contact = true", "whether it touches other bodies"),
     key("self-contact", "self-contact = true", "whether it touches itself"),
-    key("contact-thickness", "contact-thickness = 0.002", "distance that it and its like keep between their middles (m)"),
+    key(
+        "contact-thickness",
+        "contact-thickness = 0.002",
+        "distance that it and its like keep between their middles (m)",
+    ),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
     key("material", "[body.material]", "what it is made of"),
     key("parts", "parts = 4", "parts across the longest side, each with a map of its own, 1 to 64"),
