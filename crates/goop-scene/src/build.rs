@@ -201,10 +201,16 @@ impl Scene {
                 let [a, b] = [a, b].map(|b| &model.bodies[b].name);
                 if a == b {
                     let message = "the body passes through itself where it starts";
-                    builder.fault(&format!("body.{a}.self-contact"), message, "use self-contact = false, or another shape");
+                    builder.fault(
+                        &format!("body.{a}.self-contact"),
+                        message,
+                        "use self-contact = false, or another shape",
+                    );
                 } else {
                     let message = format!("bodies '{a}' and '{b}' are in each other where they start");
-                    let hint = format!("move one away, or let them pass: contact = false, or [[contact]] bodies = [\"{a}\", \"{b}\"] with meet = false");
+                    let hint = format!(
+                        "move one away, or let them pass: contact = false, or [[contact]] bodies = [\"{a}\", \"{b}\"] with meet = false"
+                    );
                     builder.fault(&format!("body.{b}.position"), message, hint);
                 }
             }
@@ -391,11 +397,8 @@ impl Builder {
         }
         let mut body = Body::new(&entry.name, shape, material, axes);
         body.start = start;
-        body.contact = BodyContact {
-            bodies: entry.contact,
-            itself: entry.self_contact,
-            thickness: entry.contact_thickness,
-        };
+        body.contact =
+            BodyContact { bodies: entry.contact, itself: entry.self_contact, thickness: entry.contact_thickness };
         body.sampled = sampled.map(Arc::new);
         body.pins = pins;
         body.loads = loads;

@@ -257,7 +257,6 @@ impl World {
                     return Ok(report);
                 }
                 Err(mut failure) => {
-                    if std::env::var_os("GOOPDBG").is_some() { eprintln!("{failure}"); }
                     let (halvings, rejected, mut patience) =
                         (self.state.halvings, self.state.rejected, self.state.patience);
                     self.state.copy_from(&self.before);
@@ -305,14 +304,15 @@ impl World {
             let parts = (self.state.bodies.iter_mut(), self.scratch.iter_mut(), self.outcomes.iter_mut());
             let mut parts: Vec<_> = parts.0.zip(parts.1).zip(parts.2).enumerate().collect();
             parts.retain(|(b, _)| round == 0 || meetings.touches(*b));
-            let advance = |(b, ((state, scratch), outcome)): &mut (usize, ((&mut BodyState, &mut Scratch), &mut Outcome))| {
-                let before = &self.before.bodies[*b];
-                if round > 0 {
-                    state.copy_from(before);
-                    scratch.invalidate();
-                }
-                **outcome = advance(model, &model.bodies[*b], clock, before, state, scratch);
-            };
+            let advance =
+                |(b, ((state, scratch), outcome)): &mut (usize, ((&mut BodyState, &mut Scratch), &mut Outcome))| {
+                    let before = &self.before.bodies[*b];
+                    if round > 0 {
+                        state.copy_from(before);
+                        scratch.invalidate();
+                    }
+                    **outcome = advance(model, &model.bodies[*b], clock, before, state, scratch);
+                };
             match meetings.any() {
                 true => parts.par_iter_mut().for_each(advance),
                 false => parts.iter_mut().for_each(advance),
@@ -358,10 +358,11 @@ impl World {
                 (pair[0], node as usize, bodies::names(&self.model, pair), remedy)
             }
             Verdict::Unsolved(b, report) => {
-                let (what, remedy) = report.refused.map_or(
-                    ("the response to contact did not converge", "use a smaller step.dt"),
-                    |refusal| refusal.explain(),
-                );
+                let (what, remedy) = report
+                    .refused
+                    .map_or(("the response to contact did not converge", "use a smaller step.dt"), |refusal| {
+                        refusal.explain()
+                    });
                 (b, 0, format!("was not solved: {what}"), remedy)
             }
         };

@@ -57,7 +57,11 @@ pub static BODY: &[Key] = &[
     key("color", "color = [0.8, 0.2, 0.1]", "colour in pictures: red, green, blue, 0 to 1"),
     key("contact", "contact = true", "whether it touches other bodies"),
     key("self-contact", "self-contact = true", "whether it touches itself"),
-    key("contact-thickness", "contact-thickness = 0.002", "distance that it and its like keep between their middles (m)"),
+    key(
+        "contact-thickness",
+        "contact-thickness = 0.002",
+        "distance that it and its like keep between their middles (m)",
+    ),
     need("shape", "shape.rectangle = { size = [1.0, 1.0], nodes = [20, 20] }", "the rest shape"),
     key("material", "[body.material]", "what it is made of"),
     key("parts", "parts = 4", "parts across the longest side, each with a map of its own, 1 to 64"),

@@ -211,6 +211,7 @@ fn material(shape: &Shape) -> impl Strategy<Value = Material> + use<> {
                     damping,
                     drag,
                     friction,
+                    restitution: friction.min(1.0),
                     r#yield: strain,
                     flow: limit,
                     flow_limit: limit,
@@ -449,6 +450,9 @@ fn body() -> impl Strategy<Value = Body> {
                         velocity,
                         spin,
                         color,
+                        contact: parts < 3,
+                        self_contact: parts == 2,
+                        contact_thickness: color.map(|_| 0.002),
                         shape,
                         material,
                         parts,
@@ -600,7 +604,27 @@ pub fn scene() -> impl Strategy<Value = Scene> {
                 let name = |(index, at)| Probe { name: format!("p{index}"), body: target.name.clone(), at };
                 let probe = probes.into_iter().enumerate().map(name).collect();
                 let (body, obstacle) = (body.clone(), obstacle.clone());
-                Scene { format: 1, title, world, clip, step, body, obstacle, probe, event, choreography, camera }
+                let pair = |b: &Body| Contact {
+                    bodies: [target.name.clone(), b.name.clone()],
+                    meet: false,
+                    friction: Some(0.5),
+                    restitution: None,
+                };
+                let contact = body.iter().filter(|b| b.name != target.name).take(1).map(pair).collect();
+                Scene {
+                    format: 1,
+                    title,
+                    world,
+                    clip,
+                    step,
+                    body,
+                    contact,
+                    obstacle,
+                    probe,
+                    event,
+                    choreography,
+                    camera,
+                }
             },
         )
     })

@@ -7,9 +7,9 @@ use glam::DVec3;
 /// A node of the first body at which it passes through the second, or the second through it.
 pub fn find(a: Side, b: Side, search: &mut Search) -> Option<u32> {
     let itself = a.index == b.index;
-    nodes(a, b, search).or_else(|| if itself { None } else { nodes(b, a, search).map(|_| a.surface.nodes[0]) }).or_else(
-        || edges(a, b, search),
-    )
+    nodes(a, b, search)
+        .or_else(|| if itself { None } else { nodes(b, a, search).map(|_| a.surface.nodes[0]) })
+        .or_else(|| edges(a, b, search))
 }
 
 fn nodes(a: Side, b: Side, search: &mut Search) -> Option<u32> {
@@ -51,7 +51,7 @@ fn edges(a: Side, b: Side, search: &mut Search) -> Option<u32> {
     for (e, &edge) in a.surface.edges.iter().enumerate() {
         let ends = [start(&a, edge[0]), end(&a, edge[0]), start(&a, edge[1]), end(&a, edge[1])];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), p| (l.min(*p), h.max(*p)));
-        if high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any() {
+        if !a.surface.sharp[e] || high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any() {
             continue;
         }
         let near = search.near(|near| {
@@ -59,6 +59,9 @@ fn edges(a: Side, b: Side, search: &mut Search) -> Option<u32> {
         });
         for &f in near {
             let other = b.surface.edges[f as usize];
+            if !b.surface.sharp[f as usize] {
+                continue;
+            }
             if a.index == b.index && (f as usize <= e || edge.iter().any(|i| other.contains(i))) {
                 continue;
             }

@@ -26,8 +26,17 @@ pub struct Side<'a> {
     pub moves: &'a [DVec3],
 }
 
-/// Margin over the way that two places go towards each other.
-const MARGIN: f64 = 0.25;
+/// How near counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// Beyond the distance kept (m).
+    pub slack: f64,
+    /// Beyond that, a share of the way that two places go towards each other.
+    pub margin: f64,
+    /// Places count from which a surface is nearer a little to the side, too.
+    pub all: bool,
+}
+
 /// Share of the way that is gone at least between two looks at the distance.
 const LEAST: f64 = 1.0 / 64.0;
 /// Edges count where they meet this far from their ends.
@@ -82,13 +91,13 @@ fn first_near<T>(way: f64, reach: f64, mut look: impl FnMut(f64) -> (f64, T)) ->
     }
 }
 
-/// Finds the meetings of two bodies, or of one with itself, within a step; `slack` (m) widens the margin.
-pub fn meetings(a: Side, b: Side, slack: f64, search: &mut Search, out: &mut Vec<Meeting>) {
-    nodes_and_elements(a, b, slack, search, out);
+/// Finds the meetings of two bodies, or of one with itself, within a step.
+pub fn meetings(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
+    nodes_and_elements(a, b, reach, search, out);
     if a.index != b.index {
-        nodes_and_elements(b, a, slack, search, out);
+        nodes_and_elements(b, a, reach, search, out);
     }
-    edges_and_edges(a, b, slack, search, out);
+    edges_and_edges(a, b, reach, search, out);
 }
 
 /// How far two surfaces keep their middles apart (m).
@@ -96,7 +105,13 @@ fn kept(a: &Surface, b: &Surface) -> f64 {
     a.half + b.half
 }
 
-fn nodes_and_elements(a: Side, b: Side, slack: f64, search: &mut Search, out: &mut Vec<Meeting>) {
+fn nodes_and_elements(
+    a: Side,
+    b: Side,
+    Reach { slack, margin, all }: Reach,
+    search: &mut Search,
+    out: &mut Vec<Meeting>,
+) {
     let (kept, itself) = (kept(a.surface, b.surface), a.index == b.index);
     for &i in &a.surface.nodes {
         let (from, to) = (a.at(i, 0.0), a.at(i, 1.0));
@@ -120,7 +135,7 @@ fn nodes_and_elements(a: Side, b: Side, slack: f64, search: &mut Search, out: &m
             };
             let own = a.moves[i as usize];
             let way = corners.iter().map(|&k| (own - b.moves[k as usize]).length()).fold(0.0, f64::max);
-            let Some((_, (off, weights))) = first_near(way, kept + slack + MARGIN * way, nearest) else { continue };
+            let Some((_, (off, weights))) = first_near(way, kept + slack + margin * way, nearest) else { continue };
             let distance = off.length();
             let normal = if distance > 0.0 { off / distance } else { continue };
             let start = corners.map(|k| b.x[k as usize]);
@@ -130,7 +145,8 @@ fn nodes_and_elements(a: Side, b: Side, slack: f64, search: &mut Search, out: &m
         for k in 0..search.candidates.len() {
             let own = search.candidates[k];
             let corners = b.surface.elements[own.element as usize];
-            if (own.weights.contains(&0.0) || b.surface.curve) && is_beside(&search.candidates, k, b.surface) {
+            let rim = own.weights.contains(&0.0) || b.surface.curve;
+            if rim && !all && is_beside(&search.candidates, k, b.surface) {
                 continue;
             }
             out.push(Meeting::new(
@@ -175,12 +191,12 @@ fn rest_is_near(body: &Body, node: u32, corners: [u32; 3], curve: bool, kept: f6
     rest(node).distance(w[0] * c[0] + w[1] * c[1] + w[2] * c[2]) < 1.5 * kept
 }
 
-fn edges_and_edges(a: Side, b: Side, slack: f64, search: &mut Search, out: &mut Vec<Meeting>) {
+fn edges_and_edges(a: Side, b: Side, Reach { slack, margin, all }: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
     let (kept, itself) = (kept(a.surface, b.surface), a.index == b.index);
     for (e, &edge) in a.surface.edges.iter().enumerate() {
         let ends = [a.at(edge[0], 0.0), a.at(edge[0], 1.0), a.at(edge[1], 0.0), a.at(edge[1], 1.0)];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), p| (l.min(*p), h.max(*p)));
-        if high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any() {
+        if !a.surface.sharp[e] || high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any() {
             continue;
         }
         search.near.clear();
@@ -190,6 +206,9 @@ fn edges_and_edges(a: Side, b: Side, slack: f64, search: &mut Search, out: &mut 
         search.near.sort_unstable();
         for &f in &search.near {
             let other = b.surface.edges[f as usize];
+            if !b.surface.sharp[f as usize] {
+                continue;
+            }
             if itself && (f as usize <= e || edge.iter().any(|i| other.contains(i))) {
                 continue;
             }
@@ -209,7 +228,7 @@ fn edges_and_edges(a: Side, b: Side, slack: f64, search: &mut Search, out: &mut 
             };
             let moved = |i: u32, j: u32| (a.moves[i as usize] - b.moves[j as usize]).length();
             let way = edge.iter().flat_map(|&i| other.iter().map(move |&j| moved(i, j))).fold(0.0, f64::max);
-            let Some((s, (off, [u, v]))) = first_near(way, kept + slack + MARGIN * way, nearest) else { continue };
+            let Some((s, (off, [u, v]))) = first_near(way, kept + slack + margin * way, nearest) else { continue };
             let distance = off.length();
             if [u, v].iter().any(|w| *w < END || *w > 1.0 - END) || distance == 0.0 {
                 continue;
@@ -224,10 +243,12 @@ fn edges_and_edges(a: Side, b: Side, slack: f64, search: &mut Search, out: &mut 
                     towards.dot(across) > 1e-3 * towards.length() * across.length()
                 })
             };
-            if beside(&a, edge, a.surface.wings[e], -off) || beside(&b, other, b.surface.wings[f as usize], off) {
+            let (one, two) = (a.surface.wings[e], b.surface.wings[f as usize]);
+            if !all && (beside(&a, edge, one, -off) || beside(&b, other, two, off)) {
                 continue;
             }
-            let start = |side: &Side, edge: [u32; 2], w: f64| side.x[edge[0] as usize].lerp(side.x[edge[1] as usize], w);
+            let start =
+                |side: &Side, edge: [u32; 2], w: f64| side.x[edge[0] as usize].lerp(side.x[edge[1] as usize], w);
             let normal = off / distance;
             let gap = (start(&a, edge, u) - start(&b, other, v)).dot(normal) - kept;
             out.push(Meeting::new(

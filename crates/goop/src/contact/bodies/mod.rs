@@ -28,7 +28,7 @@ use crate::coordinates::framed::respond::Kind;
 use crate::coordinates::nodal::{Outcome, Scratch};
 use crate::model::{Body, Coordinates, Model};
 use crate::state::{BodyState, State};
-use find::{Search, Side};
+use find::{Reach, Search, Side};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use respond::Touched;
@@ -167,6 +167,9 @@ impl Meeting {
 const PART: f64 = 0.2;
 const RATE: f64 = 5.0;
 
+/// Margin over the way that two places go towards each other.
+const MARGIN: f64 = 0.25;
+
 /// Steps that bodies in touch take for one of the world, at most.
 pub(crate) const ROUNDS: usize = 6;
 /// Products with the bodies' responses in one solve, at most.
@@ -253,7 +256,7 @@ impl Meetings {
         let slack = fall.length();
         self.near(model, before, slack);
         let mut found = std::mem::take(&mut self.found);
-        self.find(model, before, slack, &mut found);
+        self.find(model, before, Reach { slack, margin: MARGIN, all: false }, &mut found);
         for meeting in &mut found {
             self.dress(model, before, dt, meeting);
         }
@@ -268,7 +271,7 @@ impl Meetings {
             if let Some(surface) = &mut self.surfaces[b] {
                 let moves = &self.moves[b];
                 let most = moves.iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
-                let wider = surface.half + 0.5 * slack + 0.25 * most;
+                let wider = surface.half + 0.5 * slack + MARGIN * most;
                 surface.follow_bounds(&before.bodies[b].positions, |i| moves[i], wider);
             }
         }
@@ -290,7 +293,7 @@ impl Meetings {
         self.surfaces.par_iter_mut().enumerate().filter(|(b, _)| wanted[*b]).for_each(|(b, surface)| {
             if let Some(surface) = surface {
                 let most = moves[b].iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
-                let wider = surface.half + 0.5 * slack + 0.25 * most;
+                let wider = surface.half + 0.5 * slack + MARGIN * most;
                 surface.follow(&before.bodies[b].positions, |i| moves[b][i], wider);
             }
         });
@@ -307,14 +310,14 @@ impl Meetings {
     }
 
     /// All meetings of near bodies, in the order of their names.
-    fn find(&mut self, model: &Model, before: &State, slack: f64, out: &mut Vec<Meeting>) {
+    fn find(&mut self, model: &Model, before: &State, reach: Reach, out: &mut Vec<Meeting>) {
         let lists: Vec<Vec<Meeting>> = self
             .pairs
             .par_iter()
             .map_init(Search::default, |search, &[a, b]| {
                 let mut list = Vec::new();
                 if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
-                    find::meetings(a, b, slack, search, &mut list);
+                    find::meetings(a, b, reach, search, &mut list);
                 }
                 list
             })
@@ -442,7 +445,6 @@ impl Meetings {
         let product = |p: &[DVec3], u: &mut [DVec3]| product(&mut bodies, spots, p, u);
         let solved = rows.solve(0.1 * tolerance, MOST, product);
         self.iterations += solved.iterations;
-        if std::env::var_os("GOOPDBG").is_some() { eprintln!("round {round}: {} meetings {} rows, {} iterations, residual {:.2e} of {:.2e}, before {:.2e}", count, self.rows.wishes.len(), solved.iterations, solved.residual, tolerance, lacking); }
         for (meeting, impulse) in self.found.iter_mut().zip(&self.rows.impulses[..count]) {
             meeting.impulse = *impulse;
         }
@@ -452,11 +454,7 @@ impl Meetings {
     /// What rows lack by themselves, their bodies giving way as a whole.
     fn quick_residual(&mut self, model: &Model) -> f64 {
         for (k, meeting) in self.found.iter().enumerate() {
-            let ease: f64 = meeting
-                .spots
-                .iter()
-                .map(|s| 1.0 / model.bodies[s.body as usize].mass())
-                .sum();
+            let ease: f64 = meeting.spots.iter().map(|s| 1.0 / model.bodies[s.body as usize].mass()).sum();
             self.rows.ease[k] = ease;
         }
         self.rows.residual()
@@ -513,14 +511,7 @@ impl Meetings {
     }
 
     /// Rows of a rigid body's own pins and obstacles.
-    fn hold_rigid(
-        &mut self,
-        b: usize,
-        before: &BodyState,
-        state: &BodyState,
-        dt: f64,
-        scratch: &Scratch,
-    ) {
+    fn hold_rigid(&mut self, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
         let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
         for point in &scratch.points {
             let i = point.node as usize;
@@ -577,7 +568,7 @@ impl Meetings {
         self.near(model, before, 0.0);
         if !last {
             let mut missed = Vec::new();
-            self.find(model, before, 0.0, &mut missed);
+            self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: false }, &mut missed);
             missed.retain(|m| {
                 let near = m.gap + dt * measured(&m.spots, dt, before, state).dot(m.normal);
                 near < -MISSED * m.kept && self.found.binary_search_by_key(&m.key, |m| m.key).is_err()
@@ -603,12 +594,11 @@ impl Meetings {
             })
             .collect();
         let Some((bodies, node)) = crossed.into_iter().flatten().next() else { return Verdict::Fine };
-        if std::env::var_os("GOOPDBG").is_some() { eprintln!("crossed {bodies:?} {node} {last} {}", self.found.len()); }
         if last {
             return Verdict::Crossed(bodies, node);
         }
         let mut again = Vec::new();
-        self.find(model, before, 0.0, &mut again);
+        self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: true }, &mut again);
         for mut meeting in again {
             match self.found.binary_search_by_key(&meeting.key, |m| m.key) {
                 Ok(k) => {
@@ -662,7 +652,7 @@ impl Meetings {
                     row.friction += 0.5 * friction;
                     row.exchange += 0.5 * (impact + friction);
                     // As at obstacles, what an impact costs is not missed elsewhere.
-                    outcomes[spot.body as usize].created -= 0.5 * (impact + friction);
+                    outcomes[spot.body as usize].created -= 0.5 * (impact + friction).max(0.0);
                 }
                 pushed[meeting.spots[0].body as usize] += meeting.impulse;
                 pushed[meeting.spots[1].body as usize] -= meeting.impulse;
@@ -679,9 +669,11 @@ impl Meetings {
             }
             state.bodies[meeting.spots[0].body as usize].row.body_contacts += 1;
             let [start, end] = meeting.approach;
-            let speed = (start * start + 2.0 * (end - start) / dt * meeting.gap.max(0.0)).max(0.0).sqrt();
+            // Velocity first, then position: what a fall keeps is ½v² - a x + ½ a h v, and so for the way back.
+            let gain = end - start;
+            let speed = (start * end + 2.0 * gain / dt * meeting.gap.max(0.0)).max(0.0).sqrt();
             let bounces = meeting.restitution > 0.0 && meeting.rebound == 0.0 && start > 0.0 && speed > calm;
-            let rebound = if bounces { meeting.restitution * speed } else { 0.0 };
+            let rebound = if bounces { (meeting.restitution * speed).hypot(0.5 * gain) - 0.5 * gain } else { 0.0 };
             state.meetings.push(Kept { key: meeting.key, force: meeting.impulse / dt, rebound });
         }
         for (b, body) in state.bodies.iter_mut().enumerate() {

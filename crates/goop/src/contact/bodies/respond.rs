@@ -38,7 +38,11 @@ impl Factor {
         self.right.clear();
         self.right.resize(free.len(), DVec3::ZERO);
         self.solved.resize(free.len(), DVec3::ZERO);
-        if self.cholesky.factorise(&scalar.matrix) { Ok(()) } else { Err(self.cholesky.solve(&scalar.matrix, &mut [], 0)) }
+        if self.cholesky.factorise(&scalar.matrix) {
+            Ok(())
+        } else {
+            Err(self.cholesky.solve(&scalar.matrix, &mut [], 0))
+        }
     }
 
     fn solve(&mut self) {

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 /// surfaces to be certain.
 const SKIN: f64 = 1e-3;
 
-/// Edges of a closed surface count where it bends by more than this (cosine): flatter ones have nothing that its
+/// Edges of a closed surface count while it bends there by more than this (cosine): flatter ones have nothing that its
 /// nodes and triangles miss.
 const FLAT: f64 = 0.995;
 
@@ -30,6 +30,9 @@ pub struct Surface {
     pub nodes: Vec<u32>,
     /// Edges that may touch edges.
     pub edges: Vec<[u32; 2]>,
+    /// Which of them count now.
+    pub sharp: Vec<bool>,
+    closed: bool,
     /// The corners opposite to every edge in the triangles that have it; the edge's own first node where there is none.
     pub wings: Vec<[u32; 2]>,
     /// First edge of every element; each edge belongs to one.
@@ -71,7 +74,7 @@ impl Surface {
         let mut nodes: Vec<u32> = elements.iter().flatten().copied().collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let Edges { edges, wings, first_edge } = edges(&elements, curve, shape.closed, &shape.rest_positions);
+        let Edges { edges, wings, first_edge } = edges(&elements, curve);
         let half = body.contact.thickness.unwrap_or_else(|| match shape.dimension {
             Dimension::Curve => 2.0 * body.material.card.radius,
             Dimension::Surface => nodes.iter().map(|&i| body.material.thickness.at(i as usize)).fold(0.0, f64::max),
@@ -87,6 +90,8 @@ impl Surface {
             elements,
             curve,
             nodes,
+            sharp: vec![true; edges.len()],
+            closed: shape.closed && !curve,
             edges,
             wings,
             first_edge,
@@ -115,6 +120,13 @@ impl Surface {
             self.tree.nodes[node].set_aabb(bounds(ends, wider));
         }
         self.tree.refit_all();
+        if self.closed {
+            for k in 0..self.edges.len() {
+                let ([a, b], [c, d]) = (self.edges[k].map(|i| x[i as usize]), self.wings[k].map(|i| x[i as usize]));
+                let (one, two) = ((b - a).cross(c - a), (d - a).cross(b - a));
+                self.sharp[k] = one.dot(two) < FLAT * one.length() * two.length();
+            }
+        }
     }
 
     /// Calls `each` with every element whose box meets one about these points, widened (m).
@@ -142,27 +154,22 @@ struct Edges {
 }
 
 /// Edges that count, in the order of the element that has them first.
-fn edges(elements: &[[u32; 3]], curve: bool, closed: bool, rest: &[DVec3]) -> Edges {
+fn edges(elements: &[[u32; 3]], curve: bool) -> Edges {
     // Edge and opposite corner.
     let sides = |[a, b, c]: [u32; 3]| match curve {
         true => vec![([a, b], a)],
         false => vec![([a, b], c), ([b, c], a), ([c, a], b)],
     };
     let sorted = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
-    let normal = |e: &[u32; 3]| {
-        let [a, b, c] = e.map(|i| rest[i as usize]);
-        (b - a).cross(c - a).normalize_or_zero()
-    };
-    /// First element, cosine of the bend, opposite corners.
-    struct Meets(usize, f64, [u32; 2]);
+    /// First element, opposite corners.
+    struct Meets(usize, [u32; 2]);
     let mut meets: HashMap<[u32; 2], Meets> = HashMap::new();
     for (k, element) in elements.iter().enumerate() {
         for (side, corner) in sides(*element) {
             let side = sorted(side);
-            let entry = meets.entry(side).or_insert(Meets(k, -1.0, [if curve { side[0] } else { corner }, side[0]]));
+            let entry = meets.entry(side).or_insert(Meets(k, [if curve { side[0] } else { corner }, side[0]]));
             if entry.0 != k {
-                entry.1 = normal(&elements[entry.0]).dot(normal(element));
-                entry.2[1] = corner;
+                entry.1[1] = corner;
             }
         }
     }
@@ -170,9 +177,8 @@ fn edges(elements: &[[u32; 3]], curve: bool, closed: bool, rest: &[DVec3]) -> Ed
     for (k, element) in elements.iter().enumerate() {
         for (side, _) in sides(*element) {
             let side = sorted(side);
-            if let Some(Meets(owner, bend, wings)) = meets.get(&side)
+            if let Some(Meets(owner, wings)) = meets.get(&side)
                 && *owner == k
-                && !(closed && *bend > FLAT)
             {
                 out.edges.push(side);
                 out.wings.push(*wings);
