@@ -20,6 +20,7 @@ const RUBBER: Material = Material {
     damping: 0.0,
     drag: 0.0,
     friction: 0.0,
+    restitution: 0.0,
     yield_strain: f64::INFINITY,
     flow: 0.0,
     flow_limit: f64::INFINITY,
