@@ -226,7 +226,7 @@ pub struct Body {
     /// Colour in pictures: red, green, blue, 0 to 1; absent: the next of the palette.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Vector>,
-    /// Whether it touches other bodies. Default true.
+    /// Whether it touches other bodies that have this too. Default false.
     pub contact: bool,
     /// Whether it touches itself. Default false.
     pub self_contact: bool,

@@ -19,7 +19,6 @@ use crate::model::{Body, Coordinates, Edit, Load, Model, Pin};
 use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Why a run cannot go on.
@@ -300,22 +299,14 @@ impl World {
         let mut verdict = Verdict::Fine;
         for round in 0..bodies::ROUNDS {
             self.meetings.press(&self.model, dt, &self.before, &mut self.scratch);
-            let (model, meetings) = (&self.model, &self.meetings);
-            let parts = (self.state.bodies.iter_mut(), self.scratch.iter_mut(), self.outcomes.iter_mut());
-            let mut parts: Vec<_> = parts.0.zip(parts.1).zip(parts.2).enumerate().collect();
-            parts.retain(|(b, _)| round == 0 || meetings.touches(*b));
-            let advance =
-                |(b, ((state, scratch), outcome)): &mut (usize, ((&mut BodyState, &mut Scratch), &mut Outcome))| {
-                    let before = &self.before.bodies[*b];
-                    if round > 0 {
-                        state.copy_from(before);
-                        scratch.invalidate();
-                    }
-                    **outcome = advance(model, &model.bodies[*b], clock, before, state, scratch);
-                };
-            match meetings.any() {
-                true => parts.par_iter_mut().for_each(advance),
-                false => parts.iter_mut().for_each(advance),
+            for b in (0..self.model.bodies.len()).filter(|b| round == 0 || self.meetings.touches(*b)) {
+                let (before, state, scratch) =
+                    (&self.before.bodies[b], &mut self.state.bodies[b], &mut self.scratch[b]);
+                if round > 0 {
+                    state.copy_from(before);
+                    scratch.invalidate();
+                }
+                self.outcomes[b] = advance(&self.model, &self.model.bodies[b], clock, before, state, scratch);
             }
             if !self.meetings.any() {
                 break;

@@ -8,7 +8,8 @@ use goop::contact::ObstacleShape;
 use goop::model::StepSettings;
 use goop::{Axes, Body, Material, Model, Shape, World};
 
-fn model(bodies: Vec<Body>, dt: f64) -> Model {
+fn model(mut bodies: Vec<Body>, dt: f64) -> Model {
+    bodies.iter_mut().for_each(|body| body.contact.bodies = true);
     Model { bodies, step: StepSettings { dt, ..Default::default() }, ..Default::default() }
 }
 

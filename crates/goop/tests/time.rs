@@ -17,6 +17,7 @@ const RUBBER: Material = Material {
     damping: 0.02,
     drag: 0.1,
     friction: 0.3,
+    restitution: 0.0,
     yield_strain: f64::INFINITY,
     flow: 0.0,
     flow_limit: f64::INFINITY,

@@ -55,7 +55,7 @@ pub static BODY: &[Key] = &[
     key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     key("color", "color = [0.8, 0.2, 0.1]", "colour in pictures: red, green, blue, 0 to 1"),
-    key("contact", "contact = true", "whether it touches other bodies"),
+    key("contact", "contact = true", "whether it touches other bodies that have this too"),
     key("self-contact", "self-contact = true", "whether it touches itself"),
     key(
         "contact-thickness",

@@ -84,7 +84,7 @@ fn first_near<T>(way: f64, reach: f64, mut look: impl FnMut(f64) -> (f64, T)) ->
             return Some((s, found));
         }
         let step = (distance - reach) / way;
-        if s >= 1.0 || !(step <= 1.0 - s) {
+        if s >= 1.0 || step > 1.0 - s || step.is_nan() {
             return None;
         }
         s = (s + step.max(LEAST)).min(1.0);

@@ -37,21 +37,15 @@ use solve::{Rows, Wish};
 use surface::Surface;
 
 /// How a body meets others.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BodyContact {
-    /// It meets other bodies.
+    /// It meets other bodies that meet others.
     pub bodies: bool,
     /// It meets itself.
     pub itself: bool,
     /// Distance that it and its like keep between their middles (m); `None`: the thickness of a sheet, the diameter of
     /// a curve, a five-hundredth of the size of a solid.
     pub thickness: Option<f64>,
-}
-
-impl Default for BodyContact {
-    fn default() -> Self {
-        Self { bodies: true, itself: false, thickness: None }
-    }
 }
 
 /// What two bodies have between them, other than their materials say.
@@ -349,11 +343,10 @@ impl Meetings {
         for meeting in &self.found {
             meeting.spots.iter().for_each(|s| self.place[s.body as usize] = Some(0));
         }
-        let mut count = 0;
-        for (b, place) in self.place.iter_mut().enumerate().filter(|(_, p)| p.is_some()) {
+        let places = self.place.iter_mut().enumerate().filter(|(_, p)| p.is_some());
+        for (count, (b, place)) in (0..).zip(places) {
             *place = Some(count);
             self.touched[b].reset(b as u32);
-            count += 1;
         }
     }
 
@@ -812,7 +805,8 @@ pub fn overlap(model: &Model) -> Option<[usize; 2]> {
         .collect();
     let apart = |a: usize, b: usize| boxes[a][0].cmpgt(boxes[b][1]).any() || boxes[b][0].cmpgt(boxes[a][1]).any();
     let n = boxes.len();
-    let near = (0..n).any(|a| model.bodies[a].contact.itself || (a + 1..n).any(|b| !apart(a, b)));
+    let meet = |a: usize, b: usize| model.bodies[a].contact.bodies && model.bodies[b].contact.bodies;
+    let near = (0..n).any(|a| model.bodies[a].contact.itself || (a + 1..n).any(|b| meet(a, b) && !apart(a, b)));
     if !near {
         return None;
     }
