@@ -79,7 +79,6 @@ export async function open(at, { width = 1280, height = 720, dark = false } = {}
     });
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
     const page = await context.newPage();
-    page.setDefaultTimeout(10000);
     page.faults = [];
     page.strangers = [];
     page.on("pageerror", error => page.faults.push(String(error)));
