@@ -15,6 +15,7 @@ const SOFT: Material = Material {
     damping: 0.3,
     drag: 0.0,
     friction: 0.0,
+    restitution: 0.0,
     yield_strain: f64::INFINITY,
     flow: 0.0,
     flow_limit: f64::INFINITY,

@@ -17,6 +17,7 @@ const HARD: Material = Material {
     damping: 0.1,
     drag: 0.0,
     friction: 0.0,
+    restitution: 0.0,
     yield_strain: f64::INFINITY,
     flow: 0.0,
     flow_limit: f64::INFINITY,
