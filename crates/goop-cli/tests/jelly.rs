@@ -184,7 +184,8 @@ fn a_capture_says_how_it_is_mapped_and_where_it_jumps() {
     let scene = std::fs::read_to_string(here.join("run/scene.toml")).unwrap();
     assert!(scene.contains("[body.motion.map]\n"), "{scene}");
     // Corrected by hand: a joint that is not there is refused, none at all is not.
-    let line = scene.lines().find(|line| line.contains("LeftUpperArm") && line.contains('=')).unwrap();
+    let map = scene.split_once("[body.motion.map]\n").unwrap().1;
+    let line = map.lines().find(|line| line.contains("LeftUpperArm") && line.contains('=')).unwrap();
     let joint = line.split('=').next().unwrap().trim();
     for (source, code) in [("NoSuchJoint", 2), ("", 0)] {
         let changed = scene.replace(line, &format!("{joint} = \"{source}\""));

@@ -183,9 +183,9 @@ fn stats_have_a_total_and_a_row_per_body_under_every_heading() {
     let text = fs::read_to_string(folder.path().join("stats.csv")).unwrap();
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 1 + 2 * 3);
-    assert_eq!(rows[0].len(), 30);
+    assert_eq!(rows[0].len(), 33);
     for row in &rows[1..] {
-        assert_eq!(row.len(), 30);
+        assert_eq!(row.len(), 33);
         for (column, field) in row.iter().enumerate() {
             assert!(column == 2 || field.parse::<f64>().is_ok(), "{}: {field}", rows[0][column]);
         }

@@ -229,7 +229,7 @@ fn bones(out: &mut Text, body: &Body) {
         out.maybe("unit", &motion.unit);
         if !motion.map.is_empty() {
             out.header("[body.motion.map]");
-            motion.map.iter().for_each(|(joint, source)| out.line(&joint.toml(), source));
+            motion.map.iter().for_each(|(joint, source)| out.line(&quoted(joint), source));
         }
     }
 }
@@ -332,6 +332,20 @@ fn material(out: &mut Text, material: &Material) {
         out.maybe("k", &region.k);
         out.maybe("weight", &region.weight);
     }
+}
+
+/// A key in double quotes: keys may not stand in the longer kinds of quotes.
+fn quoted(key: &str) -> String {
+    let mut out = String::from('"');
+    for letter in key.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            _ if letter.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(letter))),
+            _ => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
 }
 
 fn keyframes(out: &mut Text, header: &str, frames: &[Key]) {

@@ -285,7 +285,9 @@ mod tests {
             assert!((place(t) - about - DVec3::X * (0.75 * t * t)).length() < 1e-12);
         }
         assert!((motion.at(0.6).rotation.angle_between(turn) - 0.6 * push.turn.length()).abs() < 1e-9);
-        assert_eq!(motion.at(1.5), motion.at(2.5));
+        let (end, later) = (motion.at(1.5), motion.at(2.5));
+        assert_eq!((end.position, end.rotation), (later.position, later.rotation));
+        assert_eq!((later.velocity, later.spin), (DVec3::ZERO, DVec3::ZERO));
         let h = 1e-5;
         let (before, now, after) = (motion.at(0.6 - h), motion.at(0.6), motion.at(0.6 + h));
         assert!(((after.position - before.position) / (2.0 * h) - now.velocity).length() < 1e-8);
