@@ -25,6 +25,9 @@ use goop_scene::Built;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+/// What frames are written to.
+pub type Sinks = Vec<Box<dyn Sink>>;
+
 /// What the command line lends the studio.
 #[derive(Clone)]
 pub struct Host {
@@ -33,7 +36,7 @@ pub struct Host {
     /// What `check` says of every body of a model.
     pub check: fn(&Model) -> Vec<String>,
     /// Opens the files of a run in a folder, at so many frames a second from this frame on.
-    pub outputs: fn(&Path, &Built, f64, usize) -> Result<Vec<Box<dyn Sink>>, String>,
+    pub outputs: fn(&Path, &Built, f64, usize) -> Result<Sinks, String>,
 }
 
 /// How the studio is started.

@@ -1,5 +1,7 @@
 //! Bodies that meet each other: what physics says of impacts, friction and rest.
 
+#![allow(clippy::print_stdout)] // figures for whoever looks with --nocapture
+
 mod common;
 
 use common::{block, obstacle, run};
