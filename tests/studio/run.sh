@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The studio in a real browser, under hostile clients, at speed, and for two minutes; with an
-# argument, so many seconds of play instead. Pictures of it are in target/studio-pictures.
+# The studio under hostile clients, and its page type-checked. With the argument `play`: in a real
+# browser, at speed, and for two minutes; with a number: so many seconds of play. Pictures of it are
+# in target/studio-pictures.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=tests/studio
@@ -18,11 +19,15 @@ fi
     { npm ci --prefix $here --silent --no-audit --no-fund && cp $here/package-lock.json $here/node_modules/.lock; }
 [ -d studio/node_modules/typescript ] && cmp -s studio/package-lock.json studio/node_modules/.lock ||
     { npm ci --prefix studio --ignore-scripts --silent --no-audit --no-fund && cp studio/package-lock.json studio/node_modules/.lock; }
-if [ -n "${1:-}" ]; then
-    exec node $here/soak.mjs "$1"
-fi
-npm run --prefix studio --silent check
-node $here/play.mjs
-node $here/hostile.mjs
-node $here/speed.mjs
-node $here/soak.mjs 120
+case "${1:-}" in
+play)
+    node $here/play.mjs
+    GOOP_STRICT=1 node $here/speed.mjs
+    node $here/soak.mjs 120
+    ;;
+"")
+    npm run --prefix studio --silent check
+    node $here/hostile.mjs
+    ;;
+*) node $here/soak.mjs "$1" ;;
+esac

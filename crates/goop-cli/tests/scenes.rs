@@ -133,6 +133,8 @@ const EXPECTED: &[Expectation] = &[
     ("known-plate", "middle", Max, Y, -2e-5, 2e-5, "at most the few µm it was struck for"),
     ("known-silicone-beam", "tip", End, Y, -0.0070, -0.0060, "measured: 6.5 mm"),
     ("known-vibrating-rod", "tip", Max, Y, 0.0002, 0.0004, "keeps swinging: 0.3 mm"),
+    ("flatland", "centre", Max, X, 0.6, 0.85, "turns back at the wall: 1 less a radius of 0.2 and the range"),
+    ("flatland", "centre", Min, Y, 0.1, 0.25, "and at the floor"),
     ("tw-1988-tumble", "axis", Min, Z, -0.0851, -0.0845, "the axis turns over: 0.085 to -0.085"),
     (
         "tw-1988-fig2-hoop",
