@@ -75,7 +75,7 @@ impl Motion {
     }
 
     /// Adds the way of a rigid block of its own mass (kg) that forces and gravity drive from rest at t = 0, and that
-    /// nothing else pushes back: x = x₀ + v t + ½ a t² between pushes, [Chang] 5.1. It turns about a point that
+    /// nothing else pushes back: x = x₀ + v t + ½ a t² between pushes, Chang 5.1. It turns about a point that
     /// goes with it; `about` is where that is at the start, in the axes of the motion (m).
     pub fn driven(mut self, mass: f64, gravity: DVec3, pushes: &[Push], about: DVec3) -> Self {
         let mut pushes = pushes.to_vec();

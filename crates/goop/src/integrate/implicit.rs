@@ -18,7 +18,7 @@
 //! dissipation of its own for a quadratic energy; stiff modes ring unless the
 //! material damps them.
 //!
-//! A body may be solved by parts ([Chang] 5.3.3): blocks that join two parts are left out, see `solve::by_parts`.
+//! A body may be solved by parts (Chang 5.3.3): blocks that join two parts are left out, see `solve::by_parts`.
 //!
 //! Both then restore the momenta of a free body, see `momenta`.
 //!
