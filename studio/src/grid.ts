@@ -36,6 +36,9 @@ export class Grid {
         this.draw();
     }
 
+    /// Nodes that are marked as held.
+    held(): number[] { return [...this.pinned]; }
+
     /// Pixels of a node in the window.
     pixel(node: number): { x: number; y: number } | null {
         const spot = this.spots.find(s => s.node === node), box = this.canvas.getBoundingClientRect();
@@ -70,7 +73,8 @@ export class Grid {
         const pen = this.canvas.getContext("2d")!;
         const style = getComputedStyle(document.documentElement);
         pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
-        const r = Math.max(1, Math.min(5, 90 / Math.sqrt(this.spots.length)));
+        const room = this.body?.dimension === 1 ? 100 / this.spots.length : 90 / Math.sqrt(this.spots.length);
+        const r = Math.max(1, Math.min(5, room));
         for (const spot of this.spots) {
             const held = this.pinned.has(spot.node), chosen = this.selected.has(spot.node);
             pen.fillStyle = held ? "#c8202c" : chosen ? "#d9a400" : style.getPropertyValue("--soft");

@@ -27,6 +27,7 @@ const wire = new Wire({
     opened() { wishes(); },
 });
 const send = (command: Record<string, unknown>) => wire.send(command);
+view.onDrawn = sequence => send({ do: "drawn", sequence });
 const grid = new Grid(document.getElementById("grid") as HTMLCanvasElement, $("slice"), $<HTMLElement>("slice-row"), view.selected,
     (body, node, held) => send({ do: held ? "unpin" : "pin", body, nodes: [node] }));
 const panel = new Panel(send, body => { view.body = body; view.selected.clear(); grid.setBody(model?.bodies[body] ?? null, body); chosen(); });
@@ -47,6 +48,9 @@ function show(next: State): void {
     $<HTMLElement>("play").textContent = next.playing ? "Pause" : "Play";
     $("undo").disabled = next.undo === null;
     $<HTMLElement>("undo").title = next.undo ? `Undo: ${next.undo} (Ctrl+Z)` : "Nothing to undo";
+    $("redo").disabled = next.redo === null;
+    $<HTMLElement>("redo").title = next.redo ? `Redo: ${next.redo} (Ctrl+Shift+Z)` : "Nothing to redo";
+    $("drawn-row").hidden = next.plane !== 2;
     const r = next.record, scrub = $("scrub");
     scrub.min = String(r.first); scrub.max = String(r.last);
     if (document.activeElement !== scrub || next.viewing === null) scrub.value = String(next.viewing ?? r.last);
@@ -78,6 +82,7 @@ $("play").addEventListener("click", play);
 $("step").addEventListener("click", () => send({ do: "step" }));
 $("reset").addEventListener("click", () => send({ do: "reset" }));
 $("undo").addEventListener("click", () => send({ do: "undo" }));
+$("redo").addEventListener("click", () => send({ do: "redo" }));
 $("branch").addEventListener("click", () => send({ do: "branch" }));
 $("scrub").addEventListener("input", () => send({ do: "scrub", frame: Number($("scrub").value) }));
 const factor = (v: number) => Number((10 ** v).toPrecision(2));
@@ -92,6 +97,7 @@ type Gesture =
     | { kind: "grab"; body: number; node: number; through: number[]; id: number }
     | { kind: "turn"; x: number; y: number }
     | { kind: "pan"; x: number; y: number }
+    | { kind: "move"; name: string; from: number[]; through: number[]; normal: number[] | null }
     | { kind: "box"; x: number; y: number; add: boolean }
     | { kind: "draw"; points: number[][]; pixels: string[] };
 let gesture: Gesture | null = null;
@@ -107,8 +113,14 @@ canvas.addEventListener("pointerdown", event => {
     if (event.button === 2 || now === "orbit") { gesture = { kind: "turn", x, y }; return; }
     if (now === "box") { gesture = { kind: "box", x, y, add: event.shiftKey }; return; }
     if (now === "draw") { gesture = { kind: "draw", points: [view.point(x, y, [0, 0, 0])], pixels: [] }; return; }
-    const found = view.pick(x, y);
-    if (!found) { gesture = { kind: "turn", x, y }; return; }
+    const found = now === "move" ? null : view.pick(x, y);
+    if (!found) {
+        // With the tool for it every obstacle can be moved; else walls and floors are background.
+        const met = now === "pin" ? null : view.pickObstacle(x, y);
+        if (met && (now === "move" || met.obstacle.kind !== "plane")) gesture = { kind: "move", name: met.obstacle.name, from: met.obstacle.position, through: met.point, normal: met.normal };
+        else gesture = { kind: "turn", x, y };
+        return;
+    }
     if (now === "pin") {
         const pinned = Array.from(last?.panes[0]?.bodies[found.body]?.pinned ?? []);
         send({ do: pinned.includes(found.node) ? "unpin" : "pin", body: found.body, nodes: [found.node] });
@@ -125,10 +137,21 @@ function pull(x: number, y: number): void {
     pulled = performance.now();
 }
 
+function move(x: number, y: number): void {
+    if (gesture?.kind !== "move") return;
+    const { from, through, name, normal } = gesture, to = view.point(x, y, through);
+    let by = to.map((v, k) => v - through[k]!);
+    // A wall goes where its normal points, and nowhere else.
+    if (normal) { const far = by.reduce((sum, v, k) => sum + v * normal[k]!, 0); by = normal.map(v => far * v); }
+    send({ do: "move-obstacle", name, position: from.map((v, k) => Number((v + by[k]!).toFixed(6))) });
+    pulled = performance.now();
+}
+
 canvas.addEventListener("pointermove", event => {
     const { clientX: x, clientY: y } = event;
     if (!gesture) return;
     if (gesture.kind === "grab") { if (performance.now() - pulled > 12) pull(x, y); }
+    else if (gesture.kind === "move") { if (performance.now() - pulled > 12) move(x, y); }
     else if (gesture.kind === "turn") { view.orbit(x - gesture.x, y - gesture.y); gesture.x = x; gesture.y = y; }
     else if (gesture.kind === "pan") { view.pan(x - gesture.x, y - gesture.y); gesture.x = x; gesture.y = y; }
     else if (gesture.kind === "box") {
@@ -145,6 +168,7 @@ canvas.addEventListener("pointermove", event => {
 });
 
 function end(event: PointerEvent): void {
+    if (gesture?.kind === "move") move(event.clientX, event.clientY);
     const done = gesture;
     gesture = null;
     if (done?.kind === "grab") send({ do: "release", body: done.body });
@@ -157,7 +181,7 @@ function end(event: PointerEvent): void {
     if (done?.kind === "draw") {
         stroke.setAttribute("points", "");
         const step = Math.max(1, Math.ceil(done.points.length / 2000));
-        send({ do: "draw", points: done.points.filter((_, k) => k % step === 0) });
+        send({ do: "draw", points: done.points.filter((_, k) => k % step === 0), instead: $("drawn").value === "instead" ? panel.body : null });
     }
 }
 canvas.addEventListener("pointerup", end);
@@ -174,14 +198,18 @@ function thrust(): void {
 }
 const typing = (event: KeyboardEvent) => (event.target as HTMLElement).matches?.("input:not([type=radio]):not([type=checkbox]), select, textarea");
 addEventListener("keydown", event => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") { event.preventDefault(); send({ do: "undo" }); return; }
+    if ((event.ctrlKey || event.metaKey) && /^[zy]$/i.test(event.key)) {
+        event.preventDefault();
+        send({ do: event.shiftKey || event.key.toLowerCase() === "y" ? "redo" : "undo" });
+        return;
+    }
     if (typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in THRUST && !(event.target as HTMLElement).matches?.("[name=tool]")) {
         event.preventDefault();
         if (!held.has(event.key)) { held.add(event.key); thrust(); }
         return;
     }
-    const tools: Record<string, string> = { d: "drag", p: "pin", s: "box", w: "draw", o: "orbit" };
+    const tools: Record<string, string> = { d: "drag", p: "pin", s: "box", m: "move", w: "draw", o: "orbit" };
     if (event.key === " " && !(event.target as HTMLElement).matches?.("button, summary")) { event.preventDefault(); play(); }
     else if (event.key === ".") send({ do: "step" });
     else if (event.key === "Home") send({ do: "reset" });
@@ -199,5 +227,11 @@ setInterval(() => plot.draw(), 250);
     drawn: () => view.drawn, frames: () => frames, angles: () => view.angles(), selected: () => view.selected.size,
     ghosts: () => view.ghosts(), trail: () => view.trail(), rows: () => plot.count(), show: view.show,
     colours: () => last?.panes[0]?.bodies[0]?.stretch?.length ?? 0, velocities: () => last?.panes[0]?.bodies[0]?.velocities?.length ?? 0,
+    gridPinned: () => grid.held(), sprung: () => Array.from(last?.panes[0]?.bodies[0]?.sprung ?? []),
+    velocity: (node: number) => Array.from(last?.panes[0]?.bodies[0]?.velocities?.slice(3 * node, 3 * node + 3) ?? []),
+    inked: (id: string) => { const c = $<HTMLElement>(id) as unknown as HTMLCanvasElement; return c.getContext("2d")!.getImageData(0, 0, c.width, c.height).data.some(v => v > 0); },
+    shown: () => view.shown(), settled: () => view.settled(), ledger: () => plot.last(), time: () => last?.time ?? -1,
+    obstacle: (name: string) => state?.obstacles.find(o => o.name === name)?.position ?? [],
+    pointPixel: (point: number[], pane = 0) => view.pointPixel(point, pane),
     panes: () => last?.panes.length ?? 0, contacts: () => (last?.panes[0]?.contacts.length ?? 0) / 2, ready: () => state !== null && last !== null,
 };

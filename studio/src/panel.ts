@@ -1,5 +1,5 @@
 // The panel at the side: shows the state, sends what is changed.
-import type { State } from "./wire";
+import type { Obstacle, State } from "./wire";
 
 export const $ = <T extends HTMLElement = HTMLInputElement>(id: string) => document.getElementById(id) as unknown as T;
 type Send = (command: Record<string, unknown>) => void;
@@ -32,6 +32,16 @@ function options(select: HTMLSelectElement, values: [string, string][], chosen: 
     if (document.activeElement !== select || select.value === "") select.value = chosen;
 }
 
+/// While someone is at a control it shows what they do, not what the engine says.
+const busy = (input: HTMLInputElement) => input.type === "range"
+    ? performance.now() - Number(input.dataset.touched ?? -1e9) < 600
+    : document.activeElement === input && input.dataset.typing === "yes";
+addEventListener("input", event => {
+    const input = event.target as HTMLInputElement;
+    if (input.matches("input")) { input.dataset.touched = String(performance.now()); input.dataset.typing = "yes"; }
+}, true);
+addEventListener("change", event => { (event.target as HTMLElement).dataset.typing = "no"; }, true);
+
 const short = (v: number) => (v !== 0 && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e5) ? v.toExponential(2) : String(Number(v.toPrecision(4))));
 
 export class Panel {
@@ -54,9 +64,13 @@ export class Panel {
         $("wind").addEventListener("input", gently(() => send({ do: "world", gravity: null, wind: [Number($("wind").value), this.state!.wind[1], this.state!.wind[2]] })));
         $("obstacle-add").addEventListener("click", () => {
             const body = this.state?.bodies[this.body];
-            const below = $("obstacle-kind").value === "plane" ? -1 : -0.7;
+            const kind = $("obstacle-kind").value, below = kind === "plane" ? -1 : -0.7;
             const at = this.middle?.(this.body) ?? [0, 0, 0];
-            send({ do: "add-obstacle", kind: $("obstacle-kind").value, size: Number($("obstacle-size").value), position: [at[0], at[1]! + below * Math.min(1, body?.extent ?? 1), at[2]] });
+            const size = Number($("obstacle-size").value), position = [at[0]!, at[1]! + below * Math.min(1, body?.extent ?? 1), at[2]!];
+            // Beside what stands there already.
+            const near = (o: Obstacle) => !o.removed && o.kind !== "plane" && Math.hypot(...o.position.map((v, k) => v - position[k]!)) < 0.9 * size;
+            while (kind !== "plane" && this.state?.obstacles.some(near)) position[0]! += size;
+            send({ do: "add-obstacle", kind, size, position: position.map(v => Number(v.toFixed(4))) });
         });
         $("save").addEventListener("click", () => send({ do: "save", file: $("file").value, overwrite: $("overwrite").checked }));
         $("export").addEventListener("click", () => send({ do: "export", format: $("format").value }));
@@ -78,7 +92,7 @@ export class Panel {
         }
         options($("compare") as unknown as HTMLSelectElement, [["", "nothing"], ...state.formulations.map(f => [f, `the same as ${f}`] as [string, string])], state.compare ?? "");
         options($("format") as unknown as HTMLSelectElement, state.formats.map(f => [f, f]), $("format").value || state.formats[0]!);
-        this.number("dt", state.dt);
+        this.number("dt", Number(state.dt.toPrecision(6)));
         this.number("gravity", state.gravity[1]!);
         this.number("wind", state.wind[0]!);
         $("gravity-out").textContent = short(state.gravity[1]!);
@@ -91,7 +105,7 @@ export class Panel {
     }
 
     private number(id: string, value: number): void {
-        if (document.activeElement !== $(id)) $(id).value = String(value);
+        if (!busy($(id))) $(id).value = String(value);
     }
 
     private material(card: Record<string, number | null>, raw: boolean): void {
@@ -114,7 +128,7 @@ export class Panel {
         }
         for (const [name, unit, low, high, log] of there) {
             const input = $(`m-${name}`), value = card[name]!;
-            if (document.activeElement === input) continue;
+            if (busy(input)) continue;
             const s = log ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
             input.value = String(Math.min(1, Math.max(0, s)));
             input.nextElementSibling!.textContent = `${short(value)} ${unit}`;

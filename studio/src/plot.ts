@@ -28,6 +28,11 @@ export class Plot {
 
     clear(): void { this.rows = []; }
     count(): number { return this.rows.length; }
+    /// The newest row, as it came.
+    last(): { time: number; values: number[] } | null {
+        const row = this.rows.at(-1);
+        return row ? { time: row.time, values: row.values.map((v, k) => k === 2 ? v + (this.first ?? 0) : v) } : null;
+    }
 
     draw(): void {
         const pen = this.canvas.getContext("2d")!, { width, height } = this.canvas;

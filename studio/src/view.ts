@@ -8,6 +8,25 @@ const SMOOTH = 3000;
 
 export interface Show { shaded: boolean; wireframe: boolean; lattice: boolean; stretch: boolean; contacts: boolean; velocities: boolean; path: boolean; strobe: boolean }
 
+/// Sheets with more triangles move at half their fineness where the processor draws: in software a
+/// triangle costs about a microsecond, and there are 15 pictures a second to make.
+const FINE = 12000;
+
+/// Every second node of an open grid of triangles, both ways; null where it is something else.
+function coarse(model: BodyModel): THREE.BufferAttribute | null {
+    const [nu, nv] = model.counts ?? [0, 0];
+    if (model.dimension !== 2 || model.drawn || model.nodes !== nu! * nv! || model.triangles.length !== 6 * (nu! - 1) * (nv! - 1)) return null;
+    const some = (n: number) => { const list: number[] = []; for (let i = 0; i < n - 1; i += 2) list.push(i); return [...list, n - 1]; };
+    const us = some(nu!), vs = some(nv!), index: number[] = [];
+    for (let j = 0; j + 1 < vs.length; j++) {
+        for (let i = 0; i + 1 < us.length; i++) {
+            const [a, b, c, d] = [us[i]! + nu! * vs[j]!, us[i + 1]! + nu! * vs[j]!, us[i]! + nu! * vs[j + 1]!, us[i + 1]! + nu! * vs[j + 1]!];
+            index.push(a, b, d, a, d, c);
+        }
+    }
+    return new THREE.BufferAttribute(new Uint32Array(index), 1);
+}
+
 /// Stretch from blue (pressed) over grey to red.
 function heat(value: number, out: Float32Array, at: number): void {
     const s = Math.min(1, Math.abs(value) / 0.3);
@@ -26,6 +45,8 @@ class BodyLook {
     private readonly wire: THREE.MeshBasicMaterial;
     private readonly base: THREE.Color;
     private smooth = false;
+    private fine: THREE.BufferAttribute | null = null;
+    private coarse: THREE.BufferAttribute | null = null;
 
     constructor(private readonly model: BodyModel, number: number) {
         this.base = new THREE.Color(COLOURS[number % COLOURS.length]!);
@@ -37,7 +58,9 @@ class BodyLook {
         const triangles = model.drawn ?? model.triangles;
         if (triangles.length > 0) {
             const geometry = new THREE.BufferGeometry();
-            geometry.setIndex(new THREE.BufferAttribute(triangles, 1));
+            this.fine = new THREE.BufferAttribute(triangles, 1);
+            if (software() && triangles.length > 3 * FINE) this.coarse = coarse(model);
+            geometry.setIndex(this.fine);
             if (model.drawn) {
                 let most = 0;
                 for (const v of triangles) most = Math.max(most, v);
@@ -77,7 +100,8 @@ class BodyLook {
         this.group.add(this.lattice);
     }
 
-    update(frame: BodyFrame, show: Show, size: number): void {
+    update(frame: BodyFrame, show: Show, size: number, moving: boolean): void {
+        if (this.coarse) this.mesh?.geometry.setIndex(moving ? this.coarse : this.fine);
         (this.nodes.array as Float32Array).set(frame.positions);
         this.nodes.needsUpdate = true;
         if (this.drawn && frame.drawn.length === this.drawn.array.length) {
@@ -142,6 +166,16 @@ class BodyLook {
         return new THREE.Mesh(geometry, material);
     }
 
+    /// What of it is on the screen.
+    shown(): { shaded: boolean; wireframe: boolean; lattice: boolean; coloured: boolean } {
+        const solid = this.mesh ?? this.tube;
+        return {
+            shaded: solid !== null && solid.visible && solid.material === this.fill,
+            wireframe: solid !== null && solid.visible && solid.material === this.wire,
+            lattice: this.lattice.visible, coloured: this.fill.vertexColors,
+        };
+    }
+
     dispose(): void { this.group.traverse(o => (o as THREE.Mesh).geometry?.dispose()); }
 }
 
@@ -162,8 +196,8 @@ function obstacleShape(o: Obstacle, planar: boolean): THREE.BufferGeometry {
             profile.push(new THREE.Vector2(0, s.height / 2));
             return new THREE.LatheGeometry(profile, 48);
         }
-        // Seen from the front, a wall of a planar world is a line.
-        default: return planar ? new THREE.BoxGeometry(12, 0.03, 0.01).translate(0, -0.016, 0) : new THREE.BoxGeometry(12, 0.02, 12).translate(0, -0.011, 0);
+        // Seen from the front, a wall of a planar world is all that is behind it.
+        default: return planar ? new THREE.BoxGeometry(12, 6, 0.01).translate(0, -3, -0.03) : new THREE.BoxGeometry(12, 0.02, 12).translate(0, -0.011, 0);
     }
 }
 
@@ -171,7 +205,7 @@ class PaneLook {
     readonly scene = new THREE.Scene();
     readonly bodies: BodyLook[] = [];
     private readonly obstacles = new Map<string, THREE.Mesh>();
-    private readonly marks = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ size: 8, sizeAttenuation: false, vertexColors: true, depthTest: false }));
+    private readonly marks = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ size: 8, sizeAttenuation: false, vertexColors: true, depthTest: false, transparent: true }));
     private readonly arrows = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0x1f9e6e }));
     private readonly paths = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0xd0307a }));
     private readonly pointer = new THREE.ArrowHelper(new THREE.Vector3(1, 0, 0), new THREE.Vector3(), 1, 0xd0307a);
@@ -183,7 +217,7 @@ class PaneLook {
 
     constructor(model: Model) {
         this.planar = model.plane !== null;
-        this.scene.add(new THREE.HemisphereLight(0xffffff, 0x50545c, 1.3));
+        this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8d939c, 1.5));
         const sun = new THREE.DirectionalLight(0xffffff, 2.2);
         sun.position.set(2, 4, 3);
         this.scene.add(sun, this.marks, this.arrows, this.paths, this.pointer);
@@ -207,7 +241,7 @@ class PaneLook {
             const key = `${k}${o.name}${JSON.stringify(o.sizes)}`;
             if (this.obstacles.has(key)) return;
             const plane = o.kind === "plane";
-            const material = new THREE.MeshLambertMaterial({ color: plane ? 0xb9bdb4 : 0x9aa0a8, side: o.hollow ? THREE.BackSide : THREE.FrontSide, transparent: plane || o.hollow, opacity: plane ? 0.75 : o.hollow ? 0.3 : 1 });
+            const material = new THREE.MeshLambertMaterial({ color: plane ? 0xb9bdb4 : 0x9aa0a8, side: o.hollow ? THREE.BackSide : THREE.FrontSide, transparent: (plane && !this.planar) || o.hollow, opacity: plane && !this.planar ? 0.75 : o.hollow ? 0.3 : 1 });
             const mesh = new THREE.Mesh(obstacleShape(o, this.planar), material);
             mesh.userData.number = k;
             this.obstacles.set(key, mesh);
@@ -217,7 +251,7 @@ class PaneLook {
 
     update(frame: Frame, number: number, show: Show, size: number, selected: Set<number>, body: number): void {
         const pane = frame.panes[number]!;
-        pane.bodies.forEach((b, k) => this.bodies[k]?.update(b, show, size));
+        pane.bodies.forEach((b, k) => this.bodies[k]?.update(b, show, size, frame.playing));
         for (const mesh of this.obstacles.values()) {
             const k = 8 * mesh.userData.number;
             mesh.visible = pane.present[k] === 1;
@@ -232,6 +266,7 @@ class PaneLook {
             places.push(p[3 * node]!, p[3 * node + 1]!, p[3 * node + 2]!);
             colours.push(r, g, blue);
         };
+        this.contactCount = show.contacts ? pane.contacts.length / 2 : 0;
         if (show.contacts) for (let k = 0; k < pane.contacts.length; k += 2) mark(pane.contacts[k]!, pane.contacts[k + 1]!, 0.95, 0.55, 0.1);
         pane.bodies.forEach((b, k) => {
             b.pinned.forEach(n => mark(k, n, 0.8, 0.1, 0.12));
@@ -286,6 +321,17 @@ class PaneLook {
     private clearGhosts(): void { this.ghosts.forEach(g => this.drop(g)); this.ghosts = []; this.lastGhost = -1; }
     ghostCount(): number { return this.ghosts.length; }
     trailLength(): number { return this.trail[0]?.length ?? 0; }
+    arrowCount(): number { return this.arrows.geometry.drawRange.count / 2; }
+    pathCount(): number { return this.paths.geometry.drawRange.count / 2; }
+    pointsTheWay(): boolean { return this.pointer.visible; }
+    contactCount = 0;
+
+    /// The obstacle that a ray meets first, where, and what is up for it.
+    meet(ray: THREE.Raycaster): { number: number; point: number[]; up: number[] } | null {
+        const list = [...this.obstacles.values()].filter(o => o.visible);
+        const hit = ray.intersectObjects(list, false)[0];
+        return hit ? { number: hit.object.userData.number, point: hit.point.toArray(), up: new THREE.Vector3(0, 1, 0).applyQuaternion(hit.object.quaternion).toArray() } : null;
+    }
     forget(): void { this.trail.forEach(t => { t.length = 0; }); this.clearGhosts(); }
     dispose(): void { this.clearGhosts(); this.bodies.forEach(b => b.dispose()); this.obstacles.forEach(o => o.geometry.dispose()); }
 }
@@ -323,6 +369,9 @@ export class View {
     private stale = true;
     private framed = "";
     drawn = 0;
+    /// Called with the number of every frame once it is drawn.
+    onDrawn: (sequence: number) => void = () => {};
+    private told = -1;
 
     constructor(private readonly canvas: HTMLCanvasElement) {
         this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !software(), powerPreference: "high-performance" });
@@ -341,19 +390,23 @@ export class View {
     setModel(model: Model): void {
         this.panes.forEach(p => p.dispose());
         this.panes = [];
+        const bodies = (m: Model | null) => JSON.stringify(m?.bodies.map(b => [b.name, b.nodes]));
+        if (bodies(this.model) !== bodies(model)) this.selected.clear();
         this.model = model;
+        // A frame that came too early for its picture is done with as well.
+        if (this.frame) this.onDrawn(this.frame.sequence);
         this.frame = null;
-        this.selected.clear();
     }
 
     setState(state: State): void {
         this.state = state;
         this.panes.forEach(p => p.setObstacles(state.obstacles));
+        this.frameNew();
         this.stale = true;
     }
 
     setFrame(frame: Frame): void {
-        if (!this.model || frame.version !== this.model.version) return;
+        if (!this.model || frame.version !== this.model.version) { this.onDrawn(frame.sequence); return; }
         while (this.panes.length > frame.panes.length) this.panes.pop()!.dispose();
         while (this.panes.length < frame.panes.length) {
             const pane = new PaneLook(this.model);
@@ -361,8 +414,7 @@ export class View {
             this.panes.push(pane);
         }
         this.frame = frame;
-        const key = this.state?.scene ?? "";
-        if (this.framed !== key && key) { this.framed = key; this.frameAll(); }
+        this.frameNew();
         this.stale = true;
     }
 
@@ -370,8 +422,22 @@ export class View {
     forget(): void { this.panes.forEach(p => p.forget()); }
     ghosts(): number { return this.panes[0]?.ghostCount() ?? 0; }
     trail(): number { return this.panes[0]?.trailLength() ?? 0; }
-    /// Looks at the same scene from its own camera again when it comes next.
-    reframe(): void { this.framed = ""; }
+    /// The newest frame is on the screen, from where its camera stands.
+    settled(): boolean { return this.frame !== null && !this.stale && this.frame.sequence === this.told && this.framed === this.state?.scene; }
+    /// What is on the screen, counted: for tests.
+    shown(): object {
+        const pane = this.panes[0];
+        return {
+            ...pane?.bodies[0]?.shown(), arrows: pane?.arrowCount(), contacts: pane?.contactCount, path: pane?.pathCount(),
+            ghosts: pane?.ghostCount(), pointer: pane?.pointsTheWay(), sequence: this.told,
+        };
+    }
+    /// Looks at another scene from its own camera, once both its state and its frame are here.
+    private frameNew(): void {
+        if (!this.state || !this.frame || this.state.version !== this.frame.version || this.framed === this.state.scene) return;
+        this.framed = this.state.scene;
+        this.frameAll();
+    }
 
     private frameAll(): void {
         const box = new THREE.Box3(), p = new THREE.Vector3();
@@ -420,6 +486,8 @@ export class View {
 
     private draw(): void {
         this.stale = false;
+        // Between two models the last picture stays.
+        if (!this.frame && this.drawn > 0) return;
         const { clientWidth: w, clientHeight: h } = this.canvas;
         const back = getComputedStyle(document.documentElement).getPropertyValue("--stage").trim() || "#ddd";
         this.renderer.setClearColor(back, 1);
@@ -437,6 +505,7 @@ export class View {
             this.renderer.render(pane.scene, this.camera);
         });
         this.drawn++;
+        if (this.frame.sequence !== this.told) { this.told = this.frame.sequence; this.onDrawn(this.told); }
     }
 
     /// Where the mouse is in its pane, -1 to 1, and which pane.
@@ -481,6 +550,19 @@ export class View {
         });
         return best;
     }
+
+    /// The obstacle under the mouse, the point of it, and for a plane its normal.
+    pickObstacle(x: number, y: number): { obstacle: Obstacle; point: number[]; normal: number[] | null } | null {
+        this.place();
+        const { at, pane } = this.inPane(x, y);
+        const ray = new THREE.Raycaster();
+        ray.setFromCamera(at, this.camera);
+        const met = this.panes[pane]?.meet(ray), obstacle = met && this.state?.obstacles[met.number];
+        return met && obstacle ? { obstacle, point: met.point, normal: obstacle.kind === "plane" ? met.up : null } : null;
+    }
+
+    /// Pixels of a point in the window.
+    pointPixel(point: number[], pane = 0): { x: number; y: number } { this.place(); return this.toWindow(new THREE.Vector3().fromArray(point), pane); }
 
     /// Nodes of the chosen body in a rectangle of the window.
     within(x0: number, y0: number, x1: number, y1: number): number[] {

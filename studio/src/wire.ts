@@ -28,7 +28,7 @@ export interface Obstacle { name: string; kind: string; sizes: any; hollow: bool
 export interface State {
     scene: string; title: string; playing: boolean; sim_time: number; frame: number; version: number; at_start: boolean;
     edited: boolean; speed: number; reached: number; failure: string | null; second_failure: string | null; compare: string | null;
-    viewing: number | null; recorded: number; undo: string | null; dt: number; gravity: number[]; wind: number[];
+    viewing: number | null; recorded: number; undo: string | null; redo: string | null; plane: number | null; dt: number; gravity: number[]; wind: number[];
     bodies: Body[]; obstacles: Obstacle[]; checks: string[]; warnings: string[]; scenes: [string, string][];
     formats: string[]; formulations: string[]; integrators: string[];
     record: { first: number; last: number; fps: number; bytes: number; limit: number };

@@ -240,9 +240,12 @@ pub struct Study {
     /// What to measure
     #[arg(value_enum)]
     pub name: StudyName,
-    /// Largest side of the grids of `size` (nodes)
-    #[arg(long, default_value_t = 80, value_parser = clap::value_parser!(u32).range(10..=160))]
+    /// Largest side of the grids of `size` and of the cubes of `cost` (nodes)
+    #[arg(long, default_value_t = 80, value_parser = clap::value_parser!(u32).range(7..=160))]
     pub largest: u32,
+    /// Nodes of the character of `steps`, about
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(200..=200_000))]
+    pub nodes: u32,
     /// The page to write [default: out/study-<name>.html]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -291,6 +294,10 @@ pub enum StudyName {
     Cubes,
     /// Preparation and time per frame against the number of nodes (G9, S1)
     Size,
+    /// What a node costs in an iteration as a cube outgrows the caches (C14)
+    Cost,
+    /// The largest step that looks the same (C14, C15)
+    Steps,
 }
 
 /// `goop bench`
@@ -299,9 +306,16 @@ pub struct Bench {
     /// What to run
     #[arg(value_enum)]
     pub workload: Workload,
-    /// Nodes of the character (at least), or the sampling rate of the cube [default: 14325; 7, 13, … 61]
+    /// Nodes along a side of the workload, at least so many of the character, the sampling rate of the cube, or the
+    /// jelly cubes of the pile
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=2_000_000).map(|n| n as usize))]
     pub n: Option<usize>,
+    /// Step of a workload (s) [default: 1/60]
+    #[arg(long, value_name = "SECONDS", value_parser = dt)]
+    pub dt: Option<f64>,
+    /// Leave the converged run out
+    #[arg(long)]
+    pub quick: bool,
     /// A rigged glTF file as the character [default: the built-in dancer]
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -316,10 +330,22 @@ pub struct Bench {
 /// Workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Workload {
+    /// Cloth that hangs from two corners
+    W1,
+    /// A jelly block that sinks under its weight
+    W2,
+    /// Cloth that falls over a ball
+    W3,
     /// A jelly character in one piece, its skin included (C15)
     Character,
     /// The thesis' cube by its three models (C14)
     Cube,
+    /// A hybrid sheet of 64, 128 and 256 nodes a side, beside bare back-substitution
+    Hybrid,
+    /// Bodies in contact: jelly cubes, a folding cloth, the kitchen
+    Pile,
+    /// A jelly block of 10⁴, 10⁵ and 10⁶ nodes, by node and iteration, beside what memory allows
+    Scaling,
 }
 
 /// `goop new`
@@ -549,6 +575,11 @@ pub struct Frames {
     pub first: usize,
     /// Last frame.
     pub last: usize,
+}
+
+fn dt(text: &str) -> Result<f64, String> {
+    let fine = text.parse().ok().filter(|dt: &f64| *dt >= 1e-6 && *dt <= 0.1);
+    fine.ok_or_else(|| format!("'{text}' is not a step: give seconds from 0.000001 to 0.1, say 0.01"))
 }
 
 fn frames(text: &str) -> Result<Frames, String> {

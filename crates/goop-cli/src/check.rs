@@ -5,7 +5,7 @@ use crate::args::Check;
 use crate::open::{self, Opened};
 use crate::units::{bytes, hertz, length, mass, pascal, seconds, time};
 use anyhow::Result;
-use goop::model::{Coordinates, Integrator};
+use goop::model::{Coordinates, ElasticityKind, Integrator};
 use goop::preflight::{self, Preflight};
 use goop::{Body, Model, World};
 use serde_json::{Value, json};
@@ -91,18 +91,27 @@ fn warnings(opened: &Opened) -> Vec<String> {
 }
 
 fn headline(body: &Body) -> String {
+    let law = match body.axes.elasticity {
+        ElasticityKind::Finite => "finite elements",
+        ElasticityKind::Metric | ElasticityKind::Published => "elasticity theory",
+        ElasticityKind::Spline => "a spline",
+        ElasticityKind::Springs | ElasticityKind::None => "springs",
+    };
     let how = match (body.axes.coordinates, body.axes.integrator) {
-        (Coordinates::Rigid, _) => "rigid",
-        (Coordinates::Framed, _) | (_, Integrator::SemiImplicit) => "a rigid frame with displacement, factored once",
-        (Coordinates::Reduced, Integrator::BackwardEuler) => "a quadratic map for each part, backward Euler",
-        (Coordinates::Reduced, Integrator::SymplecticEuler) => "a quadratic map for each part, symplectic Euler",
-        (Coordinates::Reduced, _) => "a quadratic map for each part, explicit as in Chang 5.2",
-        (_, Integrator::ExplicitDiagonal) => "springs, explicit with drag on the diagonal",
-        (_, Integrator::ExplicitTaylor) => "springs, explicit as in Chang 5.1",
-        (_, Integrator::SymplecticEuler) => "springs, symplectic Euler",
-        (_, Integrator::BackwardEuler) => "springs, backward Euler",
-        (_, Integrator::ImplicitMidpoint) => "springs, implicit midpoint",
-        (_, Integrator::Momentum) => "momentum",
+        (Coordinates::Rigid, _) => "rigid".to_owned(),
+        (Coordinates::Framed, _) => "a rigid frame with displacement, factored once".to_owned(),
+        (Coordinates::Reduced, Integrator::BackwardEuler) => "a quadratic map for each part, backward Euler".to_owned(),
+        (Coordinates::Reduced, Integrator::SymplecticEuler) => {
+            "a quadratic map for each part, symplectic Euler".to_owned()
+        }
+        (Coordinates::Reduced, _) => "a quadratic map for each part, explicit as in Chang 5.2".to_owned(),
+        (_, Integrator::SemiImplicit) => format!("{law}, stiff part implicit"),
+        (_, Integrator::ExplicitDiagonal) => format!("{law}, explicit with drag on the diagonal"),
+        (_, Integrator::ExplicitTaylor) => format!("{law}, explicit as in Chang 5.1"),
+        (_, Integrator::SymplecticEuler) => format!("{law}, symplectic Euler"),
+        (_, Integrator::BackwardEuler) => format!("{law}, backward Euler"),
+        (_, Integrator::ImplicitMidpoint) => format!("{law}, implicit midpoint"),
+        (_, Integrator::Momentum) => "momentum".to_owned(),
     };
     format!("{}: {} nodes, {}, {how}", body.name, body.len(), mass(body.mass()))
 }

@@ -25,6 +25,8 @@ const GRAVITY: f64 = 9.81;
 /// E over ρ g ℓ of firm rubber and of what barely holds its shape.
 const FIRM: f64 = 150.0;
 const LOOSE: f64 = 2.0;
+/// How far the ground reaches, over the size of the body: soles at rest are so far above it.
+const RANGE: f64 = 0.003;
 /// A motion shorter than this is repeated, if it ends as it begins (s).
 const SHORT: f64 = 4.0;
 /// The longest clip made without being asked for (s).
@@ -226,7 +228,7 @@ fn plan(args: &Jelly, name: &str) -> Result<Plan, Wrong> {
     let low = source.skin.positions.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
     let size = source.size();
     let floor = match &played {
-        Some(played) => lowest(played, &source, seconds) - 0.01 * size.y,
+        Some(played) => lowest(played, &source, seconds) - RANGE * size.max_element(),
         None if held => low,
         None => 0.0,
     };
@@ -311,7 +313,7 @@ fn base(
     if body.is_empty() || body == "all" {
         body = "jelly".into();
     }
-    let (range, seconds) = (round(0.003 * size), (seconds * 1000.0).round() / 1000.0);
+    let (range, seconds) = (round(RANGE * size), (seconds * 1000.0).round() / 1000.0);
     let text = format!(
         r#"format = 1
 [clip]

@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_way_goes_up_and_down_again() {
         let from = |a: &str, b: &str| slashes(&way(Path::new(a), Path::new(b)));
-        assert_eq!(from("/work/out/run", "/work/meshes/cow.obj"), "../../meshes/cow.obj");
-        assert_eq!(from("/work", "/work/cow.obj"), "cow.obj");
+        assert_eq!(from("/films/out/run", "/films/meshes/cow.obj"), "../../meshes/cow.obj");
+        assert_eq!(from("/films", "/films/cow.obj"), "cow.obj");
     }
 }

@@ -13,6 +13,7 @@ const FIRST: &str = "four-corners";
 
 /// `goop studio`
 pub fn studio(args: &Studio) -> Result<End> {
+    give_memory_back();
     if let Some(threads) = args.threads {
         // A pool that exists already keeps its size: harmless, results do not depend on it.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
@@ -93,4 +94,14 @@ fn open(address: &str) -> bool {
     let started =
         Command::new(program).args(arguments).arg(address).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     started.is_ok()
+}
+
+/// Frames of the record come and go for hours; each large array has pages of its own and gives them back, instead of
+/// leaving holes of all sizes behind.
+fn give_memory_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: called before the studio starts its threads.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 64 << 10);
+    }
 }

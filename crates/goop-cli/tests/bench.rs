@@ -25,7 +25,10 @@ fn a_character_is_measured_as_asked_for() {
     let out = bench(&["character", "--n", "900"]);
     assert!(out["nodes"].as_u64().unwrap() >= 900 && out["skin_vertices"].as_u64().unwrap() > 100);
     let rows = out["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 3);
+    assert_eq!(rows.len(), 6);
+    assert!(
+        rows[..3].iter().all(|row| row["model"] == "implicit") && rows[3..].iter().all(|row| row["model"] == "jelly")
+    );
     assert!((rows[1]["young"].as_f64().unwrap() / rows[0]["young"].as_f64().unwrap() - 10.0).abs() < 1e-9);
     assert_eq!(rows[2]["dt"], 0.00025);
     for row in rows {

@@ -97,8 +97,10 @@ fn a_preview_states_how_far_it_is_from_the_implicit_model() {
     let preview = &object["preview"];
     let number = |name: &str| preview[name].as_f64().unwrap_or_else(|| panic!("{name}: {object}"));
     let (mean, worst) = (number("mean"), number("worst"));
-    // The same energy on fewer motions: near, but not the same.
-    assert!(mean > 1e-6 && mean < 0.05 && worst >= mean && worst < 0.5, "{mean} {worst}");
+    // The same energy on fewer motions. Measured here: 0.30 % in the mean and 1.7 % at worst (at 1500 nodes 0.30 and 1.5 %; by
+    // softness from 0.1 to 0.9 from 0.14 to 1.6 % in the mean). Twice that, for other machines and samplings, and a tenth,
+    // below which it would be the same model.
+    assert!((3e-4..6e-3).contains(&mean) && worst > mean && worst < 0.035, "{mean} {worst}");
     assert!(preview["frames"][1].as_u64().unwrap() <= 15, "{preview}");
     let scene = std::fs::read_to_string(folder.path().join("run/scene.toml")).unwrap();
     assert!(scene.contains("coordinates = \"reduced\"") && scene.contains("elasticity = \"finite\""), "{scene}");
@@ -157,28 +159,50 @@ fn forces_drive_a_bone_from_the_scene_and_from_a_text_file() {
     assert!(message.contains("'shove' is not known") && message.contains("line 1"), "{message}");
 }
 
+/// Catches a switch that changes nothing, bones that are drawn where they would be without their flesh, and a
+/// reaction that is asked for where there is none.
+#[test]
+fn flesh_pushes_back_on_a_bone_where_the_scene_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("cube.obj"), CUBE).unwrap();
+    let push = "push = [{ time = 0, newtons = [80, 0, 0], hold = true }]\n[world]\ngravity = [0, 0, 0]\n";
+    let mut ends = Vec::new();
+    for reaction in ["reaction = false", "reaction = true"] {
+        std::fs::write(here.join("a.toml"), driven(&format!("{reaction}\n{push}"))).unwrap();
+        goop(here, &["run", "a.toml", "-o", "a", "--no-movie", "--quiet"]);
+        let table = std::fs::read_to_string(here.join("a/bones.csv")).unwrap();
+        let row: Vec<&str> = table.lines().last().unwrap().split(',').collect();
+        ends.push(row[4].parse::<f64>().unwrap());
+    }
+    // 2 kg alone: ½ · 40 m/s² · 0.25 s². With some 64 kg of flesh behind it the bone gets hardly further than the flesh lets it.
+    assert!((ends[0] - 5.0).abs() < 1e-9, "{ends:?}");
+    assert!((0.05..1.0).contains(&ends[1]), "{ends:?}");
+    let key = "reaction = true\n[[body.bone.key]]\ntime = 0\n[[body.bone.key]]\ntime = 1\nposition = [1, 0, 0]\n";
+    for (text, sentence) in [
+        (driven("reaction = true").replace("\"jelly\"", "\"reduced\""), "only in nodal coordinates"),
+        (driven(key), "can't follow keys"),
+        (driven("reaction = 1"), "reaction"),
+    ] {
+        std::fs::write(here.join("b.toml"), text).unwrap();
+        let refused = try_goop(here, &["run", "b.toml", "-o", "b", "--no-movie"]);
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{message}");
+        assert!(message.contains(sentence), "{message}");
+    }
+}
+
 /// Catches a mapping that is not said or can't be changed, and a jump in the data that is passed over.
 #[test]
 fn a_capture_says_how_it_is_mapped_and_where_it_jumps() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     goop(here, &["dancer", "-o", "."]);
-    let said = goop(
-        here,
-        &[
-            "jelly",
-            "dancer.glb",
-            "--motion",
-            "dance.bvh",
-            "--nodes",
-            "300",
-            "--set",
-            "clip.seconds=0.1",
-            "--no-movie",
-            "-o",
-            "run",
-        ],
-    );
+    let short = ["--nodes", "300", "--set", "clip.seconds=0.1", "--no-movie"];
+    let play = |motion: &str, to: &str| {
+        goop(here, &[&["jelly", "dancer.glb", "--motion", motion, "-o", to][..], &short].concat())
+    };
+    let said = play("dance.bvh", "run");
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(text.contains("[body.motion.map]") && text.contains("LeftUpperArm"), "{text}");
     let scene = std::fs::read_to_string(here.join("run/scene.toml")).unwrap();
@@ -200,22 +224,7 @@ fn a_capture_says_how_it_is_mapped_and_where_it_jumps() {
     let rest = last.split_once(' ').unwrap().1.to_owned();
     *last = format!("100000 {rest}");
     std::fs::write(here.join("jump.bvh"), lines.join("\n") + "\n").unwrap();
-    let output = goop(
-        here,
-        &[
-            "jelly",
-            "dancer.glb",
-            "--motion",
-            "jump.bvh",
-            "--nodes",
-            "300",
-            "--set",
-            "clip.seconds=0.1",
-            "--no-movie",
-            "-o",
-            "jump",
-        ],
-    );
+    let output = play("jump.bvh", "jump");
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(warned.contains("m/s") && warned.contains("looks like a jump"), "{warned}");
 }

@@ -70,6 +70,10 @@ const EXPECTED: &[Expectation] = &[
     ("four-materials", "cloth", End, Y, -0.15, -0.12, "w L³/D = 490: hangs by its length"),
     ("held-at-centre", "softest", End, Y, -0.37, -0.28, "hangs by half a diagonal, 0.35, less the held part"),
     ("held-at-centre", "stiff", End, Y, -0.008, -0.001, "plate: w L⁴/8D = 0.002 for L = 0.2, more at corners"),
+    ("w1", "free-edge", Min, Y, 0.0, 0.25, "hangs a metre below 1.2, and stretches on the first swing"),
+    ("w2", "top", Min, Y, 0.88, 0.93, "up to twice the static 0.049, less for its damping"),
+    ("w2", "top", End, Y, 0.93, 0.97, "swings about 1 - ρ g L²/2E = 0.951"),
+    ("w3", "middle", End, Y, 0.598, 0.612, "lies on top of the ball"),
     ("jelly-cube", "middle", End, Y, 0.147, 0.153, "0.15 - ρ g L²/3E + range = 0.150"),
     ("jelly-cube", "middle", Min, Y, 0.1, 0.135, "squashes by a tenth or more: v/c = 0.17 of its height"),
     ("flag", "fly-end", Mean, X, 0.37, 0.45, "flies: its pole is at -0.45"),
@@ -83,6 +87,34 @@ const EXPECTED: &[Expectation] = &[
     ("balloon", "middle", Max, Y, 0.1, 0.115, "v²/2g = 0.115, less a little drag"),
     ("balloon", "middle", Max, X, 0.35, 0.4, "turns back at the wall: 0.5 less a flattened radius"),
     ("balloon", "middle", Min, Y, -0.41, -0.35, "and at the bottom"),
+    ("ball-into-cloth", "ball", Min, Y, 0.43, 0.49, "the cloth gives way by its sag of 0.1 and a little more"),
+    ("ball-into-cloth", "ball", End, Y, 0.5, 0.58, "and carries it: 0.6, less the sag, and the radius"),
+    ("two-sheets-and-a-ball", "ball", End, Y, 0.46, 0.52, "lies in the upper sheet"),
+    ("two-sheets-and-a-ball", "lower", Min, Y, 0.33, 0.37, "the lower one is pressed down through the upper"),
+    (
+        "struck-sheet",
+        "ball",
+        Min,
+        Z,
+        -0.4,
+        -0.2,
+        "goes on by half of what it would have: the sheet has three times its mass",
+    ),
+    ("struck-sheet", "ball", End, Y, 0.083, 0.0905, "lies on the floor: its radius, less at a facet"),
+    (
+        "string-knot",
+        "loop",
+        End,
+        Y,
+        0.345,
+        0.38,
+        "above the line of the ends, 0.318, by the width of the loop that is left",
+    ),
+    ("folding-cloth", "middle", End, Y, 0.02, 0.06, "eight layers or so of 6 mm, half of them below the middle"),
+    ("jelly-pile", "top", End, Y, 0.03, 0.25, "lies in the heap or beside the tray"),
+    ("down-the-stairs", "middle", Max, Y, 1.5, 1.8, "starts at 1.61 and hops a little"),
+    ("down-the-stairs", "middle", End, Y, 0.08, 0.2, "lies on the floor, half its thickness up"),
+    ("down-the-stairs", "middle", End, X, 0.5, 1.5, "beyond the last step, which ends at 0.5"),
     ("kitchen", "gourd", Max, Y, 0.295, 0.33, "0.161 at rest, a hop of 0.14, and a little from being let go"),
     ("kitchen", "gourd", Min, Y, 0.12, 0.15, "its head pressed down with eleven times its weight"),
     ("kitchen", "potato", Min, X, 0.45, 0.49, "rolls against the board: 0.42 and half its width at that height, 0.06"),
@@ -204,6 +236,18 @@ const SOFT_OBSTACLES: &[&str] = &["go-1994-fig7"];
 /// Deepest a node may be in an obstacle at any frame (m).
 const TOLERANCE: f64 = 1e-4;
 
+/// Scenes whose bodies meet, with the size of the smallest (m): they may be nearer than they should by a hundredth of it.
+const MEETINGS: &[(&str, f64)] = &[
+    ("ball-into-cloth", 0.18),
+    ("two-sheets-and-a-ball", 0.16),
+    ("struck-sheet", 0.18),
+    ("string-knot", 0.3),
+    ("folding-cloth", 0.3),
+    ("jelly-pile", 0.08),
+    ("down-the-stairs", 0.3),
+    ("kitchen", 0.17),
+];
+
 /// Part of all the energy that changed hands which may be without a name.
 const RESIDUE: f64 = 0.01;
 
@@ -247,8 +291,9 @@ fn faults_of(name: &str, folder: &Path) -> Vec<String> {
     }
     let mut faults = Vec::new();
     let depth = json["worst_penetration"].as_f64().unwrap_or(f64::NAN);
-    if (depth.is_nan() || depth > TOLERANCE) && !SOFT_OBSTACLES.contains(&name) {
-        faults.push(format!("{name}: a node is {depth} m inside an obstacle"));
+    let allowed = MEETINGS.iter().find(|(scene, _)| *scene == name).map_or(TOLERANCE, |(_, size)| 0.01 * size);
+    if (depth.is_nan() || depth > allowed) && !SOFT_OBSTACLES.contains(&name) {
+        faults.push(format!("{name}: a node is {depth} m inside an obstacle, or bodies are so much too near"));
     }
     let (residue, turnover) = (json["energy"]["residue"].as_f64().unwrap_or(f64::NAN), turnover(&run));
     if residue.is_nan() || residue.abs() > RESIDUE * turnover + 1e-9 {

@@ -12,7 +12,7 @@ use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
 use goop::animate::{Course, Key, Motion, Push};
 use goop::character::Parts;
-use goop::contact::{BodyContact, Obstacle, ObstacleShape, PairRule, Published, bodies};
+use goop::contact::{BodyContact, Obstacle, ObstacleShape, PairRule, Published, Tie, bodies};
 use goop::drive::{Drive, DriveKind, Servo};
 use goop::material::{Material, MaterialField, Raw, Weights};
 use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
@@ -111,6 +111,57 @@ impl Builder {
     }
 }
 
+impl Builder {
+    /// Fastens nodes to another body, one of its bones, or an obstacle.
+    fn attach(&mut self, path: &str, attach: &scene::Attach, scene: &Scene, model: &mut Model) {
+        let number = |name: &String| scene.body.iter().position(|b| b.name == *name);
+        let Some(a) = number(&attach.body) else { return };
+        let nodes = self.select(format!("{path}.at"), &attach.at, &Located::of(&model.bodies[a]));
+        if let Some(obstacle) =
+            attach.obstacle.as_ref().and_then(|name| model.obstacles.iter().find(|o| o.name == *name))
+        {
+            let pose = obstacle.motion.at(0.0);
+            let x = model.bodies[a].start_positions();
+            let targets = nodes.iter().map(|&i| pose.rotation.inverse() * (x[i as usize] - pose.position)).collect();
+            let motion = obstacle.motion.clone();
+            let pin = Pin { nodes, targets, pivot: DVec3::ZERO, motion, stiffness: None, grab: false };
+            model.bodies[a].pins.push(pin);
+            return;
+        }
+        if attach.obstacle.is_some() {
+            let hint = "fasten to one that is there from the beginning";
+            self.fault(&format!("{path}.obstacle"), "the obstacle is only added later", hint);
+        }
+        let Some(b) = attach.to.as_ref().and_then(number) else { return };
+        let mut bone_nodes: Option<Vec<u32>> = None;
+        if let Some(name) = &attach.bone {
+            let sampled = model.bodies[b].sampled.clone();
+            let bones: Vec<String> =
+                sampled.iter().flat_map(|s| s.bones.iter().map(|bone| bone.name.clone())).collect();
+            let found = bones.iter().position(|bone| bone == name);
+            bone_nodes = found.and_then(|k| sampled.as_ref().map(|s| s.bone_nodes[k].clone()));
+            match &bone_nodes {
+                None => {
+                    let hint = match bones.is_empty() {
+                        true => "it has no bones; leave `bone` out".to_owned(),
+                        false => format!("its bones: {}", bones.join(", ")),
+                    };
+                    self.fault(&format!("{path}.bone"), format!("there is no bone \"{name}\""), hint);
+                    return;
+                }
+                Some(nodes) if nodes.is_empty() => {
+                    let hint = "sample the body more finely, or name another bone";
+                    self.fault(&format!("{path}.bone"), format!("bone \"{name}\" has no node of the body"), hint);
+                    return;
+                }
+                Some(_) => {}
+            }
+        }
+        let tie = Tie::new([a, b], &nodes, [&model.bodies[a], &model.bodies[b]], bone_nodes.as_deref());
+        model.ties.push(tie);
+    }
+}
+
 impl Scene {
     /// Builds the model; mesh files are looked for in `folder`.
     pub fn build(&self, folder: &Path) -> Result<Built, Vec<BuildFault>> {
@@ -196,6 +247,9 @@ impl Scene {
                     let (friction, restitution) = (contact.friction, contact.restitution);
                     model.pairs.push(PairRule { bodies: [a, b], meet: contact.meet, friction, restitution });
                 }
+            }
+            for (k, attach) in self.attach.iter().enumerate() {
+                builder.attach(&format!("attach[{k}]"), attach, self, &mut model);
             }
             if let Some([a, b]) = bodies::overlap(&model) {
                 let [a, b] = [a, b].map(|b| &model.bodies[b].name);
@@ -389,11 +443,26 @@ impl Builder {
             if let Some(drive) = &pin.drive {
                 match pushes(drive, folder) {
                     // The motion of a pin is about its pivot.
-                    Ok(pushes) => motion = motion.driven(drive.mass, gravity, &pushes, DVec3::ZERO),
+                    Ok(pushes) => {
+                        motion = motion.driven(drive.mass, gravity, &pushes, DVec3::ZERO);
+                        if drive.reaction {
+                            motion = motion.reacting(drive.mass, &pushes);
+                        }
+                    }
                     Err(error) => self.fault(&format!("{path}.pin[{k}].drive.file"), error.to_string(), FORCES),
                 }
             }
             pins.push(Pin { nodes, targets, pivot, motion, stiffness: pin.stiffness, grab: false });
+        }
+        self.reactions(&path, entry, axes);
+        if let scene::Shape::Character { skin: scene::SkinWay::Matrix, .. } = entry.shape
+            && (axes.coordinates != Coordinates::Reduced || entry.parts > 1)
+        {
+            self.fault(
+                &format!("{path}.shape.character.skin"),
+                "only reduced coordinates by the character's own parts have deformation matrices that could carry the skin",
+                "use skin = \"fit\", which finds such matrices for every formulation, or coordinates = \"reduced\" without `parts`",
+            );
         }
         let mut body = Body::new(&entry.name, shape, material, axes);
         body.start = start;
@@ -449,6 +518,29 @@ impl Builder {
     }
 
     /// Forces by which a body moves itself; blows are events.
+    /// Blocks that flesh pushes back must be where that is possible, and have no keys.
+    fn reactions(&mut self, path: &str, entry: &scene::Body, axes: goop::Axes) {
+        let pins = entry.pin.iter().enumerate().map(|(k, pin)| ("pin", k, &pin.drive, &pin.key, pin.stiffness));
+        let bones = entry.bone.iter().enumerate().map(|(k, bone)| ("bone", k, &bone.drive, &bone.key, None));
+        let asked = pins.chain(bones).filter(|(_, _, drive, ..)| drive.as_ref().is_some_and(|drive| drive.reaction));
+        for (owner, k, _, keys, stiffness) in asked {
+            let place = format!("{path}.{owner}[{k}].drive.reaction");
+            if !goop::integrate::reaction::possible(axes, entry.solver.by_parts) {
+                let message =
+                    "flesh pushes back on blocks only in nodal coordinates, stepped whole and not by the midpoint";
+                self.fault(
+                    &place,
+                    message,
+                    "use formulation = \"jelly\", \"implicit\", \"mass-spring\" or \"spring\", or reaction = false",
+                );
+            } else if !keys.is_empty() || stiffness.is_some() {
+                let message =
+                    "a block that its flesh pushes back goes its own way, and can't follow keys or hang on springs";
+                self.fault(&place, message, "take out `key` and `stiffness`, or `reaction`");
+            }
+        }
+    }
+
     fn drives(&mut self, path: &str, entry: &scene::Body, body: &Located) -> Vec<Drive> {
         let mut drives = Vec::new();
         for (k, drive) in entry.drive.iter().enumerate() {
@@ -514,7 +606,8 @@ impl Builder {
                 let net: Vec<Vec<DVec3>> = net.iter().map(|row| row.iter().map(|p| vector(*p)).collect()).collect();
                 Shape::bezier(&net, n2(nodes))
             }
-            S::Box { size, nodes } => Shape::block(vector(*size), n3(nodes)),
+            S::Box { size, nodes, tetrahedra: true } => Shape::block_of_tetrahedra(vector(*size), n3(nodes)),
+            S::Box { size, nodes, .. } => Shape::block(vector(*size), n3(nodes)),
             S::Ball { radius, nodes } => Shape::ball(*radius, n3(nodes)),
             // Made as a whole, with its bones.
             S::Character { .. } => return None,
@@ -700,6 +793,7 @@ impl Builder {
         match (body, key, value) {
             (None, "gravity", V::Vector(v)) => return Some(Edit::Gravity(vector(*v))),
             (None, "wind", V::Vector(v)) => return Some(Edit::Wind(vector(*v))),
+            (None, "dt", V::Number(dt)) if *dt > 0.0 => return Some(Edit::Step(*dt)),
             (Some(name), _, V::Number(number)) => {
                 let body = bodies.iter().position(|b| b.name == name)?;
                 let mut material = stage.materials[body].clone();

@@ -15,6 +15,7 @@ mod shape;
 mod topology;
 mod words;
 
+pub use event::parameter_range;
 pub use topology::{Axis, Topology};
 
 use std::path::{Path, PathBuf};
@@ -175,6 +176,8 @@ fn scene(top: &Table<'_>) -> Scene {
     let event = events.iter().filter_map(|table| event::event(table, &mut names, &cast)).collect();
     let contact = top.tables("contact", keys::CONTACT);
     let contact = contact.iter().filter_map(|table| event::contact(table, &cast)).collect();
+    let attach = top.tables("attach", keys::ATTACH);
+    let attach = attach.iter().filter_map(|table| event::attach(table, &cast)).collect();
     let mut names = Names::new("probe");
     let tables = top.tables("probe", keys::PROBE);
     let probe = tables.iter().filter_map(|table| event::probe(table, &mut names, &cast)).collect();
@@ -185,7 +188,7 @@ fn scene(top: &Table<'_>) -> Scene {
         top.reader.warn(top.span, "body", "the scene has no bodies", "begin one with a line [[body]]");
     }
     let body = bodies.into_iter().map(|read| read.body).collect();
-    Scene { format, title, world, clip, step, body, contact, obstacle, probe, event, choreography, camera }
+    Scene { format, title, world, clip, step, body, contact, attach, obstacle, probe, event, choreography, camera }
 }
 
 fn world(table: &Table<'_>) -> World {
@@ -211,7 +214,7 @@ fn clip(table: &Table<'_>) -> Clip {
 
 fn step(table: &Table<'_>, seconds: f64) -> Step {
     let step = Step {
-        dt: table.take_f64("dt", Range::within(1e-9, 1.0)).unwrap_or(1.0 / 240.0),
+        dt: table.take_f64("dt", STEP).unwrap_or(1.0 / 240.0),
         adaptive: table.take_bool("adaptive").unwrap_or(true),
         max_halvings: table.take_u32("max-halvings", 0, 20).unwrap_or(10),
         max_displacement: table.take_f64("max-displacement", LENGTH),

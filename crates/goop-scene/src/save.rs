@@ -53,6 +53,14 @@ impl Scene {
             out.maybe("restitution", &contact.restitution);
         }
         self.obstacle.iter().for_each(|obstacle| self::obstacle(&mut out, obstacle));
+        for attach in &self.attach {
+            out.header("[[attach]]");
+            out.line("body", &attach.body);
+            out.line("at", &attach.at);
+            out.maybe("to", &attach.to);
+            out.maybe("bone", &attach.bone);
+            out.maybe("obstacle", &attach.obstacle);
+        }
         for probe in &self.probe {
             out.header("[[probe]]");
             out.line("name", &probe.name);
@@ -186,6 +194,7 @@ fn block(out: &mut Text, owner: &str, drive: Option<&Drive>) {
     out.header(&format!("[body.{owner}.drive]"));
     out.line("mass", &drive.mass);
     out.maybe("file", &drive.file);
+    out.line("reaction", &drive.reaction);
     for push in &drive.push {
         out.header(&format!("[[body.{owner}.drive.push]]"));
         out.line("time", &push.time);
@@ -279,7 +288,10 @@ fn shape(out: &mut Text, shape: &Shape) {
             &[("profile", profile), ("lobes", lobes), ("depth", depth), ("bend", bend), ("nodes", nodes)],
         ),
         Shape::Bezier { net, nodes } => open("bezier", &[("net", net), ("nodes", nodes)]),
-        Shape::Box { size, nodes } => open("box", &[("size", size), ("nodes", nodes)]),
+        Shape::Box { size, nodes, tetrahedra: false } => open("box", &[("size", size), ("nodes", nodes)]),
+        Shape::Box { size, nodes, tetrahedra } => {
+            open("box", &[("size", size), ("nodes", nodes), ("tetrahedra", tetrahedra)]);
+        }
         Shape::Ball { radius, nodes } => open("ball", &[("radius", radius), ("nodes", nodes)]),
         Shape::Mesh { file, weld } => open("mesh", &[("file", file), ("weld", weld)]),
         Shape::Saved { file } => open("saved", &[("file", file)]),

@@ -31,6 +31,9 @@ pub struct Scene {
     /// What some pairs of bodies have between them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contact: Vec<Contact>,
+    /// What is fastened to what.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attach: Vec<Attach>,
     /// Immovable or keyframed things that bodies hit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub obstacle: Vec<Obstacle>,
@@ -226,7 +229,7 @@ pub struct Body {
     /// Colour in pictures: red, green, blue, 0 to 1; absent: the next of the palette.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<Vector>,
-    /// Whether it touches other bodies that have this too. Default false.
+    /// Whether it touches other bodies that have this too. Default true.
     pub contact: bool,
     /// Whether it touches itself. Default false.
     pub self_contact: bool,
@@ -274,6 +277,25 @@ pub struct Contact {
     /// Restitution; absent: the larger of both materials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restitution: Option<f64>,
+}
+
+/// `[[attach]]`: some nodes of a body, fastened where they start to another body, a bone of it, or an obstacle.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Attach {
+    /// Whose nodes.
+    pub body: String,
+    /// Which nodes.
+    pub at: Selection,
+    /// The other body: where its surface is nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// A bone of the other body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bone: Option<String>,
+    /// An obstacle, in place of a body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
 }
 
 /// `[[body.bone]]`: a rigid part of a character, in the axes of its skin at rest.
@@ -380,6 +402,8 @@ pub enum CharacterLattice {
     BodyCentred,
     /// Cubes cut into tetrahedra, as in the thesis' full character.
     Tetrahedra,
+    /// The same with relaxed nodes.
+    Relaxed,
     /// Cubes with springs along edges and diagonals, as in the thesis' cube.
     Braced,
 }
@@ -404,6 +428,8 @@ pub enum SkinWay {
     Nodes,
     /// A low-order fit for every part, blended.
     Fit,
+    /// The deformation matrix of every part, blended: reduced coordinates only.
+    Matrix,
 }
 
 /// Where the bones of a character come from.
@@ -448,8 +474,8 @@ pub enum Shape {
     Revolve { profile: Vec<[f64; 2]>, lobes: u32, depth: f64, bend: f64, nodes: [u32; 2] },
     /// Tensor Bézier patch: rows of control points.
     Bezier { net: Vec<Vec<Vector>>, nodes: [u32; 2] },
-    /// Solid block, centred.
-    Box { size: Vector, nodes: [u32; 3] },
+    /// Solid block, centred; its cells bricks, or each cut into five tetrahedra.
+    Box { size: Vector, nodes: [u32; 3], tetrahedra: bool },
     /// Solid ball (a cube grid pushed out to the sphere).
     Ball { radius: f64, nodes: [u32; 3] },
     /// Triangle mesh file as a surface: OBJ, PLY, STL, glTF.
@@ -704,8 +730,8 @@ pub struct Pin {
     /// centre of the selection.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub key: Vec<Key>,
-    /// The nodes are a rigid block of its own mass that forces and gravity move; springs do not
-    /// move it.
+    /// The nodes are a rigid block of its own mass that forces and gravity move; springs move it
+    /// only where `reaction` says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<Drive>,
 }
@@ -722,6 +748,8 @@ pub struct Drive {
     /// The same as a text file of times and forces, turns and events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The flesh pushes back on the block. Default false, as published.
+    pub reaction: bool,
 }
 
 /// `[[body.pin.drive.push]]`

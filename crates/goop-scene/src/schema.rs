@@ -61,6 +61,7 @@ pub const TABLES: &[(&str, Option<&str>, &[Key])] = &[
     ("Selection", None, keys::SELECTION),
     ("Selection", Some("sphere"), keys::SELECTION_SPHERE),
     ("Contact", None, keys::CONTACT),
+    ("Attach", None, keys::ATTACH),
     ("Obstacle", None, keys::OBSTACLE),
     ("ObstacleShape", None, keys::OBSTACLE_SHAPE),
     ("ObstacleShape", Some("plane"), keys::PLANE),

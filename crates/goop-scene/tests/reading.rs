@@ -41,7 +41,7 @@ fn set_changes_values_by_name_and_by_number() {
     .unwrap_or_else(|faults| panic!("{faults}"));
     assert_eq!(scene.body[0].material.young, 3e5);
     assert_eq!(scene.body[1].position, [1.0, 2.0, 3.0]);
-    assert_eq!(scene.body[2].shape, Shape::Box { size: [0.2, 0.03, 0.3], nodes: [4; 3] });
+    assert_eq!(scene.body[2].shape, Shape::Box { size: [0.2, 0.03, 0.3], nodes: [4; 3], tetrahedra: false });
     assert_eq!((scene.world.plane, scene.step.settle), (Some(Plane::Xy), true));
     assert_eq!(scene.world.gravity, [0.0, -1.62, 0.0]);
     assert_eq!(scene.body[0].pin[1].stiffness, Some(12.0));

@@ -8,7 +8,7 @@ fn build(folder: &Path, mesh: &str, scale: &str) -> Built {
     std::fs::write(folder.join("m.obj"), mesh).unwrap();
     let text = format!(
         "format = 1\n[clip]\nseconds = 1\nfps = 24\n\
-         [[body]]\nname = \"sheet\"\nformulation = \"spring\"\n[body.shape.rectangle]\nsize = [1, 1]\nnodes = [3, 3]\n\
+         [[body]]\nname = \"sheet\"\ncontact = false\nformulation = \"spring\"\n[body.shape.rectangle]\nsize = [1, 1]\nnodes = [3, 3]\n\
          [[body]]\nname = \"m\"\nformulation = \"spring\"\nscale = {scale}\n[body.shape.mesh]\nfile = \"m.obj\"\n"
     );
     let loaded = Scene::load_text(&text, "scene.toml", &[], folder).unwrap_or_else(|faults| panic!("{faults}"));

@@ -197,6 +197,19 @@ pub fn add_body(text: &str, body: &str) -> Option<String> {
     append(text, "body", body)
 }
 
+/// Gives a body another shape at another place. What belonged to the old shape (pins, loads, drives,
+/// its turn and scale) goes with it; model, material and velocity stay.
+pub fn reshape(text: &str, body: &str, position: [f64; 3], shape: &str) -> Option<String> {
+    let mut document = parse(text)?;
+    let table = named(&mut document, "body", body)?;
+    for key in ["shape", "pin", "load", "drive", "bone", "motion", "parts", "rotation", "scale", "stretch"] {
+        table.remove(key);
+    }
+    put(table, "position", vector(position));
+    table.insert("shape", value(shape.parse::<Value>().ok()?));
+    Some(document.to_string())
+}
+
 /// Adds events, given as `[[event]]` tables, and ends the clip at a time (s).
 pub fn add_events(text: &str, events: &str, seconds: f64) -> Option<String> {
     let mut document = parse(text)?;
@@ -267,6 +280,9 @@ position = [0, -1, 0]       # below
         assert_eq!(scene.body[0].pin[0].at, goop_scene::scene::Selection::Index(vec![0, 5, 6, 12, 15]));
         assert_eq!(scene.body[1].pin[0].at, goop_scene::scene::Selection::Index(vec![2]));
         assert_eq!(scene.obstacle[0].position[1], -2.0);
+        let drawn = reshape(&text, "sheet", [1.0, 2.0, 0.0], "{ hoop = { radius = 0.2, nodes = 8 } }").unwrap();
+        let body = Scene::parse(&drawn, "edited").unwrap_or_else(|faults| panic!("{faults}\n{drawn}")).0.body.remove(0);
+        assert!(body.pin.is_empty() && body.material.young == 4e5 && body.position == [1.0, 2.0, 0.0], "{drawn}");
         let gone = remove_obstacle(&text, "floor").unwrap();
         assert!(Scene::parse(&gone, "edited").unwrap().0.obstacle.is_empty());
         let free = unpin(&text, "sheet", &[0, 5, 6, 12, 15], &[vec![0, 5, 6, 12, 15]]).unwrap();

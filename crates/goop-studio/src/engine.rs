@@ -16,6 +16,8 @@ const FRAMES: f64 = 60.0;
 /// A simulation that falls behind by more than this (s on the wall) gives half of it up: what
 /// the scheduler took is caught up with, what the machine cannot do is not.
 const MOST_LAG: f64 = 0.2;
+/// Messages that are done between two steps: however many come, time goes on.
+const MOST_AT_ONCE: usize = 512;
 /// Bodies larger than this in all are not checked while editing.
 const MOST_CHECKED: usize = 3000;
 
@@ -27,6 +29,18 @@ pub enum Inbound {
     Ask(Question, oneshot::Sender<String>),
     /// A page is gone: what it held is let go.
     Gone(u64),
+}
+
+impl Inbound {
+    /// The same page says the same thing again, with another value: the older one need not be done.
+    fn replaces(&self, older: &Inbound) -> bool {
+        match (self, older) {
+            (Inbound::Command { client: a, command: new, .. }, Inbound::Command { client: b, command: old, .. }) => {
+                a == b && new.replaces(old)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What may be asked.
@@ -46,6 +60,8 @@ pub struct Clock {
     pub speed: f64,
     /// And reached.
     pub reached: f64,
+    /// Number of the frame message that shows what is now; none while it is still to come.
+    pub shown: Option<u32>,
     /// What `check` says.
     pub checks: Vec<String>,
     /// Scenes to choose from.
@@ -58,6 +74,16 @@ pub struct Latency {
     waiting: VecDeque<(Instant, u32)>,
     /// The last ones (s).
     pub samples: VecDeque<f64>,
+    /// The longest step, command and making of a frame since they were last asked for (s).
+    pub longest: [f64; 3],
+}
+
+/// What may take long.
+#[derive(Clone, Copy)]
+enum Work {
+    Step,
+    Command,
+    Frame,
 }
 
 impl Latency {
@@ -134,7 +160,7 @@ pub fn run(session: Session, inbox: Receiver<Inbound>, slots: Slots) {
     let (checker, checked) = start_checker(session.host.check);
     let scenes = session.scenes();
     let mut engine = Engine {
-        clock: Clock { playing: false, speed: 1.0, reached: 0.0, checks: Vec::new(), scenes },
+        clock: Clock { playing: false, speed: 1.0, reached: 0.0, shown: None, checks: Vec::new(), scenes },
         session,
         slots,
         sequence: 0,
@@ -162,9 +188,12 @@ pub fn run(session: Session, inbox: Receiver<Inbound>, slots: Slots) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        engine.take(first);
-        while let Ok(message) = inbox.try_recv() {
-            engine.take(message);
+        let mut waiting = std::iter::once(first).chain(inbox.try_iter().take(MOST_AT_ONCE)).peekable();
+        while let Some(message) = waiting.next() {
+            match waiting.peek() {
+                Some(next) if next.replaces(&message) => engine.skip(message),
+                _ => engine.take(message),
+            }
         }
     }
 }
@@ -210,6 +239,7 @@ impl Engine {
             return Duration::from_secs_f64(ahead);
         }
         self.session.step();
+        self.note(Work::Step, now);
         self.stale = true;
         self.felt = !self.unshown.is_empty();
         let span = (now - self.measured.0).as_secs_f64();
@@ -221,6 +251,14 @@ impl Engine {
             self.pause();
         }
         Duration::ZERO
+    }
+
+    /// Remembers what took longest.
+    fn note(&self, work: Work, since: Instant) {
+        if let Ok(mut latency) = self.slots.latency.lock() {
+            let longest = &mut latency.longest[work as usize];
+            *longest = longest.max(since.elapsed().as_secs_f64());
+        }
     }
 
     fn pause(&mut self) {
@@ -269,12 +307,11 @@ impl Engine {
         {
             self.unshown.drain(..).for_each(|received| latency.wait(received, self.sequence));
         }
+        self.note(Work::Frame, now);
         self.slots.frame.send_replace(Sending { sequence: self.sequence, bytes: Bytes::from(bytes) });
         let period = Duration::from_secs_f64(1.0 / FRAMES);
-        self.frame_due += period;
-        if self.frame_due < now {
-            self.frame_due = now + period;
-        }
+        // One that is a little late does not make all later ones late.
+        self.frame_due = (self.frame_due + period).max(now);
         (self.stale, self.felt) = (false, false);
     }
 
@@ -313,9 +350,17 @@ impl Engine {
         }
     }
 
+    /// A drag that a newer one replaces is seen when that one is.
+    fn skip(&mut self, message: Inbound) {
+        if let Inbound::Command { command: Command::Grab { .. }, received, .. } = message {
+            self.unshown.push(received);
+        }
+    }
+
     fn take(&mut self, message: Inbound) {
         match message {
             Inbound::Ask(question, answer) => {
+                self.clock.shown = (!self.stale).then_some(self.sequence);
                 let value = match question {
                     Question::Status => state::status(&self.session, &self.clock),
                     Question::State => state::full(&self.session, &self.clock, true),
@@ -331,7 +376,10 @@ impl Engine {
                 }
             }
             Inbound::Command { client, command, reply, received } => {
-                let sentence = match self.command(client, command, received) {
+                let since = Instant::now();
+                let answer = self.command(client, command, received);
+                self.note(Work::Command, since);
+                let sentence = match answer {
                     Ok(Answer::Done) => return,
                     Ok(Answer::Notice(sentence)) => serde_json::json!({ "notice": sentence }),
                     Err(sentence) => serde_json::json!({ "error": sentence }),
@@ -370,7 +418,12 @@ impl Engine {
                 }
                 let stops = matches!(
                     other,
-                    Command::Scene { .. } | Command::Step | Command::Reset | Command::Scrub { .. } | Command::Undo
+                    Command::Scene { .. }
+                        | Command::Step
+                        | Command::Reset
+                        | Command::Scrub { .. }
+                        | Command::Undo
+                        | Command::Redo
                 );
                 let lists = matches!(other, Command::Save { .. } | Command::Scene { .. });
                 let answer = self.session.command(other);

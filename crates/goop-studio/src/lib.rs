@@ -10,6 +10,7 @@
 //! or a change of the scene's text while nothing has moved yet.
 
 mod document;
+mod drawing;
 mod engine;
 mod model;
 mod protocol;

@@ -20,12 +20,15 @@
 //! names as [offset, length] in words.
 
 use goop::Frame;
+use goop::ledger::Ledger;
 use serde::Deserialize;
 
 /// Largest command (bytes).
 pub const MOST_MESSAGE: usize = 256 << 10;
 /// Most points of a drawn curve.
 pub const MOST_POINTS: usize = 4096;
+/// Frames on the way to a page that says which it has drawn.
+pub const MOST_UNDRAWN: usize = 2;
 /// Most nodes in one command.
 pub const MOST_NODES: usize = 100_000;
 
@@ -56,6 +59,11 @@ pub enum Command {
     },
     /// Go on from the frame that is looked at; later ones are dropped.
     Branch,
+    /// The page has drawn the frame of this sequence number. One that says so has at most
+    /// [`MOST_UNDRAWN`] frames on the way to it.
+    Drawn {
+        sequence: u32,
+    },
     /// What this page wants in its frames.
     View {
         velocities: bool,
@@ -92,7 +100,7 @@ pub enum Command {
         to: String,
         integrator: Option<String>,
     },
-    /// Length of the largest step (s): the scene begins anew.
+    /// Length of the largest step (s).
     StepLength {
         dt: f64,
     },
@@ -121,15 +129,18 @@ pub enum Command {
     Stop {
         body: usize,
     },
-    /// A closed curve becomes a body.
+    /// A closed curve becomes a body, or the shape of the one that is named.
     Draw {
         points: Vec<[f64; 3]>,
+        instead: Option<usize>,
     },
     /// The same scene in another formulation beside it; none: alone again.
     Compare {
         formulation: Option<String>,
     },
     Undo,
+    /// Do again what was undone last.
+    Redo,
     /// Write the scene as edited, with what was recorded.
     Save {
         file: String,
@@ -139,6 +150,26 @@ pub enum Command {
     Export {
         format: String,
     },
+}
+
+impl Command {
+    /// Whether the older of two commands in a row has no effect of its own: a slider or the mouse
+    /// moved on before the engine came to it.
+    pub fn replaces(&self, older: &Command) -> bool {
+        use Command::{Grab, Material, MoveObstacle, Scrub, StepLength, World};
+        match (self, older) {
+            (Grab { body: a, node: m, gesture: g, .. }, Grab { body: b, node: n, gesture: h, .. }) => {
+                (a, m, g) == (b, n, h)
+            }
+            (Material { body: a, key: m, .. }, Material { body: b, key: n, .. }) => (a, m) == (b, n),
+            (MoveObstacle { name: a, .. }, MoveObstacle { name: b, .. }) => a == b,
+            (World { gravity: a, wind: m }, World { gravity: b, wind: n }) => {
+                (a.is_some(), m.is_some()) == (b.is_some(), n.is_some())
+            }
+            (StepLength { .. }, StepLength { .. }) | (Scrub { .. }, Scrub { .. }) => true,
+            _ => false,
+        }
+    }
 }
 
 /// What of a frame is sent beside positions.
@@ -181,6 +212,15 @@ impl Bytes {
     }
 }
 
+/// The energy account as pages plot it (J): kinetic, elastic, gravitational, contact, lost, the
+/// scheme's own, work done on it, residue.
+pub fn energies(ledger: &Ledger) -> [f64; 8] {
+    let lost = ledger.damping + ledger.drag + ledger.friction + ledger.impact + ledger.flow + ledger.fracture;
+    let work = ledger.pin_work + ledger.load_work;
+    let stored = [ledger.kinetic, ledger.elastic, ledger.gravitational, ledger.contact];
+    [stored[0], stored[1], stored[2], stored[3], lost, ledger.scheme, work, ledger.residue()]
+}
+
 /// Frames of all panes as one message.
 pub fn frame(header: Header, wishes: Wishes, panes: &[(&Frame, bool)]) -> Vec<u8> {
     let size: usize = (panes.iter().flat_map(|(f, _)| &f.bodies))
@@ -194,10 +234,7 @@ pub fn frame(header: Header, wishes: Wishes, panes: &[(&Frame, bool)]) -> Vec<u8
         | u32::from(header.recorded) << 2
         | u32::from(header.playing) << 3;
     out.words(&[1, header.version, header.sequence, index as u32, flags, panes.len() as u32]);
-    let lost = ledger.damping + ledger.drag + ledger.friction + ledger.impact + ledger.flow + ledger.fracture;
-    let row = [ledger.kinetic, ledger.elastic, ledger.gravitational, ledger.contact, lost, ledger.scheme];
-    let work = ledger.pin_work + ledger.load_work;
-    let numbers = [time, header.speed].into_iter().chain(row).chain([work, ledger.residue()]);
+    let numbers = [time, header.speed].into_iter().chain(energies(&ledger));
     numbers.for_each(|v| out.0.extend(v.to_le_bytes()));
     for (frame, failed) in panes {
         let counts = [frame.bodies.len(), frame.obstacles.len(), frame.contacts.len(), usize::from(*failed)];
@@ -257,6 +294,28 @@ mod tests {
             ["", "{}", "[]", "null", r#"{"do":"fly"}"#, r#"{"do":"speed"}"#, r#"{"do":"pin","body":-1,"nodes":[]}"#]
         {
             assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// Catches a command that is left out although it does something of its own.
+    #[test]
+    fn only_a_newer_value_of_the_same_thing_replaces_a_command() {
+        let grab = |node, gesture| Command::Grab { body: 0, node, to: [0.0; 3], gesture, strength: 1.0 };
+        let material = |key: &str| Command::Material { body: 0, key: key.into(), value: 1.0 };
+        assert!(grab(1, 1).replaces(&grab(1, 1)) && material("young").replaces(&material("young")));
+        let others = [
+            (grab(2, 1), grab(1, 1)),
+            (grab(1, 2), grab(1, 1)),
+            (material("drag"), material("young")),
+            (grab(1, 1), Command::Release { body: 0 }),
+            (Command::Step, Command::Step),
+            (
+                Command::World { gravity: None, wind: Some([0.0; 3]) },
+                Command::World { gravity: Some([0.0; 3]), wind: None },
+            ),
+        ];
+        for (new, old) in others {
+            assert!(!new.replaces(&old), "{new:?} {old:?}");
         }
     }
 

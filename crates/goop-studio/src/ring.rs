@@ -23,6 +23,7 @@ pub struct Entry {
 pub struct Ring {
     entries: VecDeque<Entry>,
     bytes: usize,
+    reserved: usize,
     /// Most bytes.
     pub limit: usize,
 }
@@ -30,7 +31,7 @@ pub struct Ring {
 impl Ring {
     /// Empty, with room for so many bytes.
     pub fn new(limit: usize) -> Ring {
-        Ring { entries: VecDeque::new(), bytes: 0, limit }
+        Ring { entries: VecDeque::new(), bytes: 0, reserved: 0, limit }
     }
 
     /// Takes a frame; those that there is no room for any more are dropped.
@@ -38,7 +39,17 @@ impl Ring {
         let bytes = frames.iter().map(frame_bytes).sum::<usize>() + states.iter().map(Checkpoint::bytes).sum::<usize>();
         self.bytes += bytes;
         self.entries.push_back(Entry { frames, edits, states, bytes });
-        while self.bytes > self.limit && self.entries.len() > 1 {
+        self.fit();
+    }
+
+    /// Leaves so many bytes of its room to others.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.reserved = bytes;
+        self.fit();
+    }
+
+    fn fit(&mut self) {
+        while self.bytes() > self.limit && self.entries.len() > 1 {
             if let Some(old) = self.entries.pop_front() {
                 self.bytes -= old.bytes;
             }
@@ -77,9 +88,9 @@ impl Ring {
         self.bytes = 0;
     }
 
-    /// Bytes in use.
+    /// Bytes in use, with those that others have.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.reserved
     }
 
     /// The frames of the first pane, oldest first.
@@ -117,8 +128,12 @@ mod tests {
         assert_eq!(ring.range(), Some((15, 24)));
         assert!(ring.get(14).is_none() && ring.get(25).is_none());
         assert_eq!(ring.get(20).map(|e| e.edits), Some(20));
-        ring.cut_after(18);
-        assert_eq!((ring.range(), ring.bytes()), (Some((15, 18)), 4 * one));
+        ring.reserve(3 * one);
+        assert_eq!((ring.range(), ring.bytes()), (Some((18, 24)), 10 * one), "others have a part of its room");
+        ring.reserve(0);
+        (25..28).for_each(|k| ring.push(vec![frame(k)], k, Vec::new()));
+        ring.cut_after(21);
+        assert_eq!((ring.range(), ring.bytes()), (Some((18, 21)), 4 * one));
         ring.clear();
         assert_eq!((ring.range(), ring.bytes()), (None, 0));
     }

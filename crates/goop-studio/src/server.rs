@@ -7,7 +7,7 @@
 //! not become a WebSocket makes room for a newer one.
 
 use crate::engine::{self, Inbound, Latency, Question, Sending, Slots};
-use crate::protocol::{Command, MOST_MESSAGE};
+use crate::protocol::{Command, MOST_MESSAGE, MOST_UNDRAWN};
 use crate::session::Session;
 use crate::{Options, StudioError};
 use axum::Router;
@@ -19,6 +19,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures_util::{SinkExt, StreamExt};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -227,11 +228,11 @@ async fn ask(shared: Arc<Shared>, question: Question) -> Response {
     }
 }
 
-/// Frames and bytes sent, pages, and how long drags took to be seen (s).
+/// Frames and bytes sent, pages, how long drags took to be seen and what took longest (s).
 async fn measures(State(shared): State<Arc<Shared>>) -> Response {
-    let mut drags: Vec<f64> = match shared.slots.latency.lock() {
-        Ok(latency) => latency.samples.iter().copied().collect(),
-        Err(_) => Vec::new(),
+    let (mut drags, longest): (Vec<f64>, _) = match shared.slots.latency.lock() {
+        Ok(mut latency) => (latency.samples.iter().copied().collect(), std::mem::take(&mut latency.longest)),
+        Err(_) => Default::default(),
     };
     drags.sort_by(f64::total_cmp);
     let at =
@@ -241,6 +242,7 @@ async fn measures(State(shared): State<Arc<Shared>>) -> Response {
         "bytes_sent": shared.bytes_sent.load(Ordering::Relaxed),
         "pages": shared.pages.load(Ordering::Relaxed),
         "drags": drags.len(), "drag_median": at(0.5), "drag_p95": at(0.95), "drag_worst": drags.last(),
+        "longest_step": longest[0], "longest_command": longest[1], "longest_frame": longest[2],
     });
     ([(header::CONTENT_TYPE, "application/json")], json.to_string()).into_response()
 }
@@ -278,8 +280,12 @@ async fn talk(socket: WebSocket, shared: Arc<Shared>) {
     frames.mark_changed();
     models.mark_changed();
     states.mark_changed();
+    let (drew, mut drawn) = watch::channel(0);
     let out = shared.clone();
     let writer = tokio::spawn(async move {
+        // Frames on the way, once the page says what it has drawn: one that draws slowly gets
+        // fewer frames, and none of them late.
+        let (mut undrawn, mut says) = (VecDeque::new(), false);
         loop {
             let mut sequence = None;
             let message = tokio::select! {
@@ -293,7 +299,18 @@ async fn talk(socket: WebSocket, shared: Arc<Shared>) {
                     let text = states.borrow_and_update().to_string();
                     Message::text(text)
                 }
-                Ok(()) = frames.changed() => {
+                Ok(()) = drawn.changed() => {
+                    let newest: u32 = *drawn.borrow_and_update();
+                    undrawn.retain(|sent| *sent > newest);
+                    says = true;
+                    continue;
+                }
+                Ok(()) = frames.changed(), if undrawn.len() < MOST_UNDRAWN => {
+                    // Its model may have come since it was looked for above: that goes first.
+                    if models.has_changed().unwrap_or(false) {
+                        frames.mark_changed();
+                        continue;
+                    }
                     let frame = frames.borrow_and_update().clone();
                     sequence = Some(frame.sequence);
                     Message::Binary(frame.bytes)
@@ -314,6 +331,9 @@ async fn talk(socket: WebSocket, shared: Arc<Shared>) {
             }
             out.bytes_sent.fetch_add(size as u64, Ordering::Relaxed);
             if let Some(sequence) = sequence {
+                if says {
+                    undrawn.push_back(sequence);
+                }
                 out.frames_sent.fetch_add(1, Ordering::Relaxed);
                 if let Ok(mut latency) = out.slots.latency.lock() {
                     latency.sent(sequence);
@@ -330,6 +350,10 @@ async fn talk(socket: WebSocket, shared: Arc<Shared>) {
             Message::Ping(_) | Message::Pong(_) => continue,
         };
         let sentence = match serde_json::from_str::<Command>(text) {
+            Ok(Command::Drawn { sequence }) => {
+                drew.send_replace(sequence);
+                continue;
+            }
             Ok(command) => {
                 let received = Instant::now();
                 match shared.to_engine.try_send(Inbound::Command { client, command, reply: reply.clone(), received }) {

@@ -1,6 +1,7 @@
 //! What a page shows beside the picture, as JSON.
 
 use crate::engine::Clock;
+use crate::protocol;
 use crate::session::Session;
 use goop::contact::{Obstacle, ObstacleShape};
 use goop::model::Body;
@@ -31,6 +32,7 @@ pub fn full(session: &Session, clock: &Clock, nodes: bool) -> Value {
         "version": session.version,
         "at_start": session.at_start(),
         "edited": session.edited(),
+        "shown": clock.shown,
         "speed": clock.speed,
         "reached": clock.reached,
         "steps": session.panes[0].world.state().steps,
@@ -41,6 +43,7 @@ pub fn full(session: &Session, clock: &Clock, nodes: bool) -> Value {
         "viewing": session.viewing,
         "recorded": session.recorded.len(),
         "undo": session.undo_label(),
+        "redo": session.redo_label(),
         "dt": model.step.dt,
         "gravity": model.gravity.to_array(),
         "wind": model.wind.to_array(),
@@ -67,6 +70,15 @@ pub fn full(session: &Session, clock: &Clock, nodes: bool) -> Value {
             bodies.map(|b| b.positions.iter().map(|p| p.to_array()).collect::<Vec<_>>()).collect::<Vec<_>>().into_json()
         };
         state["positions"] = (0..session.panes.len()).map(places).collect::<Vec<_>>().into_json();
+        let frame = session.panes[0].world.frame_now();
+        let speeds = |b: &goop::frame::BodyFrame| b.velocities.clone();
+        state["velocities"] = frame.bodies.iter().map(speeds).collect::<Vec<_>>().into_json();
+        state["contacts"] = frame.contacts.into_json();
+        state["energies"] = protocol::energies(&frame.ledger).to_vec().into_json();
+        state["grabs"] = (session.panes.iter())
+            .map(|pane| pane.world.model().bodies.iter().flat_map(|b| &b.pins).filter(|p| p.grab).count())
+            .collect::<Vec<_>>()
+            .into_json();
         state["text"] = session.whole_text().unwrap_or_default().into();
     }
     state

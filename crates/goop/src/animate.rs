@@ -28,7 +28,7 @@ pub struct Key {
 }
 
 /// What happens to a block that forces drive, at a time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Push {
     /// When (s).
     pub time: f64,
@@ -55,6 +55,57 @@ struct Stretch {
     spin: DVec3,
 }
 
+/// A rigid block that forces drive and that its body's flesh pushes back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    mass: f64,
+    /// In the order of time.
+    pushes: Vec<Push>,
+}
+
+/// What a block gets in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pushed {
+    /// Of all forces (N s).
+    pub impulse: DVec3,
+    /// Its velocity became zero at the start.
+    pub stop: bool,
+    /// Its weight is carried.
+    pub held: bool,
+    /// How fast it is told to turn (rad/s), world axes.
+    pub turn: DVec3,
+}
+
+impl Block {
+    /// Its own mass (kg), beside that of its nodes.
+    pub fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    /// Whether it is ever told to turn.
+    pub fn turns(&self) -> bool {
+        self.pushes.iter().any(|push| push.turn != DVec3::ZERO)
+    }
+
+    /// What it gets from a time on for a step. What happens within a step counts from the next step on, but for forces, whose
+    /// impulse is exact.
+    pub fn during(&self, time: f64, dt: f64) -> Pushed {
+        let slack = 1e-9 * dt;
+        let mut out = Pushed::default();
+        for (k, push) in self.pushes.iter().enumerate() {
+            let until = self.pushes.get(k + 1).map_or(f64::INFINITY, |next| next.time);
+            let (from, to) = (push.time.max(time), until.min(time + dt));
+            out.impulse += (to - from).max(0.0) * push.newtons;
+            if push.time <= time + slack {
+                out.stop = push.stop && push.time > time - dt + slack;
+                out.held = (out.held || push.hold) && !push.release;
+                out.turn = push.turn;
+            }
+        }
+        out
+    }
+}
+
 /// Keyframes, linear in position and slerp in rotation, held outside the range; and the way of a block that forces
 /// drive, if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,6 +116,9 @@ pub struct Motion {
     /// The point that a driven block turns about, at the start (m).
     #[serde(default)]
     about: DVec3,
+    /// The block, where the flesh pushes it back.
+    #[serde(default)]
+    block: Option<Box<Block>>,
 }
 
 impl Motion {
@@ -102,6 +156,20 @@ impl Motion {
             self.driven.push(now);
         }
         self
+    }
+
+    /// The same block, but its body's flesh pushes it back wherever the body's axes allow that: it is then where its
+    /// nodes are, and [`Motion::at`] says where it would be without.
+    pub fn reacting(mut self, mass: f64, pushes: &[Push]) -> Self {
+        let mut pushes = pushes.to_vec();
+        pushes.sort_by(|a, b| a.time.total_cmp(&b.time));
+        self.block = Some(Box::new(Block { mass, pushes }));
+        self
+    }
+
+    /// The block that flesh pushes back, if there is one.
+    pub fn block(&self) -> Option<&Block> {
+        self.block.as_deref()
     }
 
     /// Stands still at this pose.

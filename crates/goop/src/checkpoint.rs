@@ -2,12 +2,12 @@
 //!
 //! A checkpoint holds the state, the state one step earlier (frames between the two
 //! are interpolated), and what events have changed of the model: pins, thrusts, obstacles,
-//! gravity and wind. Materials and formulations changed by events are done again
+//! gravity and wind. Materials, formulations and steps changed by events are done again
 //! from the scene's own list, which a resumed run has.
 
 use crate::contact::Obstacle;
-use crate::model::{Edit, Load, Pin};
-use crate::state::State;
+use crate::model::{Coordinates, Edit, Load, Pin};
+use crate::state::{BodyState, State};
 use crate::world::World;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -96,11 +96,28 @@ impl World {
             return Err("the checkpoint does not belong to this scene".to_owned());
         }
         let done: Vec<Edit> = self.model().events[..checkpoint.state.events_done].iter().map(|e| e.1.clone()).collect();
+        for (b, body) in bodies.iter().enumerate() {
+            let changed = done.iter().rev().find_map(|edit| match edit {
+                Edit::Axes { body, axes } if *body == b => Some(axes.coordinates),
+                _ => None,
+            });
+            let coordinates = changed.unwrap_or(body.axes.coordinates);
+            let lacks = |saved: &BodyState| match coordinates {
+                Coordinates::Nodal => false,
+                Coordinates::Rigid => saved.rigid.is_none(),
+                Coordinates::Framed => saved.framed.is_none(),
+                Coordinates::Reduced => saved.reduced.is_none(),
+            };
+            if lacks(&checkpoint.state.bodies[b]) {
+                return Err(format!("body '{}' has other unknowns in the checkpoint than in the scene", body.name));
+            }
+        }
         let model = self.model_mut();
         for edit in done {
             match edit {
                 Edit::Material { body, material } => model.bodies[body].material = *material,
                 Edit::Axes { body, axes } => model.bodies[body].axes = axes,
+                Edit::Step(dt) => model.step.dt = dt,
                 _ => continue,
             }
         }
@@ -171,6 +188,7 @@ mod tests {
             (0.22, Edit::Thrust { body: 1, nodes: vec![0, 3], newtons: DVec3::new(0.5, 2.0, 0.0) }),
             (0.24, Edit::Thrust { body: 0, nodes: vec![7], newtons: DVec3::new(0.0, 0.1, 0.0) }),
             (0.25, Edit::Gravity(DVec3::new(1.0, -5.0, 0.0))),
+            (0.27, Edit::Step(1.0 / 400.0)),
             (0.3, Edit::Axes { body: 0, axes: Axes::SPRING }),
         ];
         World::new(Model { bodies: vec![sheet, book], obstacles: vec![ground], events, ..Model::default() })
@@ -195,6 +213,14 @@ mod tests {
                 assert_eq!(frame, frames[k], "cut {cut}, frame {k}");
             }
         }
+    }
+
+    /// Catches a checkpoint without the unknowns of a body, which a step would ask for.
+    #[test]
+    fn a_checkpoint_that_lacks_unknowns_is_refused() {
+        let mut checkpoint = world().checkpoint();
+        checkpoint.state.bodies[1].rigid = None;
+        assert!(world().resume(checkpoint).is_err_and(|why| why.contains("'book'")));
     }
 
     /// Catches a checkpoint of another scene that is taken without a word.

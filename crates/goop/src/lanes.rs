@@ -5,6 +5,8 @@
 //! processor. The compiler does not find the shuffles between vectors and components
 //! by itself, hence the second implementation.
 
+use glam::DVec3;
+
 /// How many.
 pub const WIDE: usize = 4;
 
@@ -30,6 +32,7 @@ pub trait Arithmetic: Copy {
 /// Four numbers. Three of these hold four vectors, one after another.
 pub trait Lanes: Arithmetic {
     fn load(from: &[f64; WIDE]) -> Self;
+    fn load_single(from: &[f32; WIDE]) -> Self;
     fn store(self, to: &mut [f64; WIDE]);
     /// Three numbers, and zero.
     fn load_vector(from: &[f64; 3]) -> Self;
@@ -45,6 +48,10 @@ pub trait Lanes: Arithmetic {
     fn thrice(self) -> [Self; 3];
     /// The last of the vectors before, and the first three of these.
     fn shift(before: [Self; 3], vectors: [Self; 3]) -> [Self; 3];
+    /// Vectors from anywhere: all first components, all second, all third.
+    fn gather(from: &[DVec3], at: &[u32; WIDE]) -> [Self; 3];
+    /// Adds components so gathered to the first `used` places, less `first`, as far as they are there.
+    fn scatter(components: [Self; 3], at: &[u32; WIDE], used: usize, first: usize, to: &mut [DVec3]);
 
     #[inline(always)]
     fn load_vectors(from: &[f64; 3 * WIDE]) -> [Self; 3] {
@@ -141,6 +148,11 @@ impl Lanes for [f64; WIDE] {
     }
 
     #[inline(always)]
+    fn load_single(from: &[f32; WIDE]) -> Self {
+        from.map(f64::from)
+    }
+
+    #[inline(always)]
     fn store(self, to: &mut [f64; WIDE]) {
         *to = self;
     }
@@ -178,6 +190,21 @@ impl Lanes for [f64; WIDE] {
     fn shift([_, _, z]: [Self; 3], [a, b, c]: [Self; 3]) -> [Self; 3] {
         [[z[1], z[2], z[3], a[0]], [a[1], a[2], a[3], b[0]], [b[1], b[2], b[3], c[0]]]
     }
+
+    #[inline(always)]
+    fn gather(from: &[DVec3], at: &[u32; WIDE]) -> [Self; 3] {
+        let v = at.map(|i| from[i as usize]);
+        [v.map(|v| v.x), v.map(|v| v.y), v.map(|v| v.z)]
+    }
+
+    #[inline(always)]
+    fn scatter([x, y, z]: [Self; 3], at: &[u32; WIDE], used: usize, first: usize, to: &mut [DVec3]) {
+        for l in 0..used.min(WIDE) {
+            if let Some(to) = to.get_mut((at[l] as usize).wrapping_sub(first)) {
+                *to += DVec3::new(x[l], y[l], z[l]);
+            }
+        }
+    }
 }
 
 /// How many in single precision.
@@ -189,6 +216,8 @@ pub trait Singles: Arithmetic {
     fn store(self, to: &mut [f32; WIDER]);
     /// Eight times eight: the first of all, the second of all, …
     fn turn(rows: [Self; WIDER], to: &mut [[f32; WIDER]; WIDER]);
+    /// Vectors of corners two to four less that of the first, by components; subtracted in double precision.
+    fn offsets(from: &[DVec3], corners: &[[u32; WIDER]; 4]) -> [[Self; 3]; 3];
 }
 
 /// See [`Arithmetic::splat`].
@@ -265,12 +294,26 @@ impl Singles for [f32; WIDER] {
             }
         }
     }
+
+    #[inline(always)]
+    fn offsets(from: &[DVec3], corners: &[[u32; WIDER]; 4]) -> [[Self; 3]; 3] {
+        let mut out = [[[0.0; WIDER]; 3]; 3];
+        for l in 0..WIDER {
+            let first = from[corners[0][l] as usize];
+            for a in 1..4 {
+                let to = from[corners[a][l] as usize] - first;
+                (out[a - 1][0][l], out[a - 1][1][l], out[a - 1][2][l]) = (to.x as f32, to.y as f32, to.z as f32);
+            }
+        }
+        out
+    }
 }
 
 /// The same in a register.
 #[cfg(target_arch = "x86_64")]
 pub mod avx2 {
     use super::{Arithmetic, Lanes, Singles, WIDE, WIDER, not_too_small};
+    use glam::DVec3;
     use std::arch::x86_64::*;
 
     /// To be used in functions compiled for AVX2 only, which is what makes the calls below sound.
@@ -331,6 +374,11 @@ pub mod avx2 {
         #[inline(always)]
         fn load(from: &[f64; WIDE]) -> Self {
             Self(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+        }
+
+        #[inline(always)]
+        fn load_single(from: &[f32; WIDE]) -> Self {
+            Self(unsafe { _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr())) })
         }
 
         #[inline(always)]
@@ -398,6 +446,53 @@ pub mod avx2 {
                     Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<0b0001>(b.0, c.0))),
                 ]
             }
+        }
+
+        #[inline(always)]
+        fn gather(from: &[DVec3], at: &[u32; WIDE]) -> [Self; 3] {
+            // The fourth number is that of the next vector, or zero; it is not used.
+            let [a, b, c, d] = [row(from, at[0]), row(from, at[1]), row(from, at[2]), row(from, at[3])];
+            unsafe {
+                let (xz, y) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)); // x0 x1 z0 z1 | y0 y1
+                let (uw, v) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d)); // x2 x3 z2 z3 | y2 y3
+                [
+                    Self(_mm256_permute2f128_pd::<0x20>(xz, uw)),
+                    Self(_mm256_permute2f128_pd::<0x20>(y, v)),
+                    Self(_mm256_permute2f128_pd::<0x31>(xz, uw)),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn scatter([x, y, z]: [Self; 3], at: &[u32; WIDE], used: usize, first: usize, to: &mut [DVec3]) {
+            let (mut xy, mut last) = ([[0.0; WIDE]; 2], [0.0; WIDE]);
+            unsafe {
+                Self(_mm256_unpacklo_pd(x.0, y.0)).store(&mut xy[0]); // x0 y0 x2 y2
+                Self(_mm256_unpackhi_pd(x.0, y.0)).store(&mut xy[1]); // x1 y1 x3 y3
+            }
+            z.store(&mut last);
+            for l in 0..used.min(WIDE) {
+                if let Some(to) = to.get_mut((at[l] as usize).wrapping_sub(first)) {
+                    let (to, pair): (&mut [f64; 3], _) = (to.as_mut(), &xy[l % 2][l / 2 * 2..]);
+                    unsafe {
+                        let sum = _mm_add_pd(_mm_loadu_pd(to.as_ptr()), _mm_loadu_pd(pair[..2].as_ptr()));
+                        _mm_storeu_pd(to.as_mut_ptr(), sum);
+                    }
+                    to[2] += last[l];
+                }
+            }
+        }
+    }
+
+    /// Three numbers and one more.
+    #[inline(always)]
+    fn row(from: &[DVec3], at: u32) -> __m256d {
+        let at = at as usize;
+        if at + 1 < from.len() {
+            // SAFETY: four numbers from there on are within the six of two vectors.
+            unsafe { _mm256_loadu_pd(from.as_ptr().add(at).cast()) }
+        } else {
+            Register::load_vector(&from[at].to_array()).0
         }
     }
 
@@ -488,6 +583,28 @@ pub mod avx2 {
                 Self(_mm256_permute2f128_ps::<0x31>(b3, b7)).store(&mut to[7]);
             }
         }
+
+        #[inline(always)]
+        fn offsets(from: &[DVec3], corners: &[[u32; WIDER]; 4]) -> [[Self; 3]; 3] {
+            let mut halves = [[[unsafe { _mm_setzero_ps() }; 3]; 3]; 2];
+            for h in 0..2 {
+                let four = |a: usize| [4 * h, 4 * h + 1, 4 * h + 2, 4 * h + 3].map(|l| corners[a][l]);
+                let first = Register::gather(from, &four(0));
+                for a in 1..4 {
+                    let to = Register::gather(from, &four(a));
+                    for k in 0..3 {
+                        halves[h][a - 1][k] = unsafe { _mm256_cvtpd_ps(_mm256_sub_pd(to[k].0, first[k].0)) };
+                    }
+                }
+            }
+            let mut out = [[Self(unsafe { _mm256_setzero_ps() }); 3]; 3];
+            for a in 0..3 {
+                for k in 0..3 {
+                    out[a][k] = Self(unsafe { _mm256_set_m128(halves[1][a][k], halves[0][a][k]) });
+                }
+            }
+            out
+        }
     }
 }
 
@@ -556,6 +673,46 @@ mod tests {
     #[target_feature(enable = "avx2")]
     fn singles_avx2(input: &[[f32; 8]; 8], out: &mut [[f32; 8]; 8]) {
         singles::<avx2::Eight>(input, out);
+    }
+
+    /// Every way from and to places of vectors.
+    #[inline(always)]
+    fn places<L: Lanes, S: Singles>(from: &[DVec3], at: &[u32; 4], out: &mut [DVec3], eight: &mut [[f32; 8]; 9]) {
+        let [x, y, z] = L::gather(from, at);
+        L::scatter([x, z, y.times(z)], at, 3, 1, out);
+        let corners = [0, 1, 2, 3].map(|a| std::array::from_fn(|l| at[(a * l + l / 3) % 4]));
+        let offsets = S::offsets(from, &corners);
+        for a in 0..3 {
+            for k in 0..3 {
+                offsets[a][k].store(&mut eight[3 * a + k]);
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn places_avx2(from: &[DVec3], at: &[u32; 4], out: &mut [DVec3], eight: &mut [[f32; 8]; 9]) {
+        places::<avx2::Register, avx2::Eight>(from, at, out, eight);
+    }
+
+    /// Catches vectors taken from or put to the wrong place, and the last one read beyond the end.
+    #[test]
+    fn vectors_from_anywhere_agree_to_the_bit() {
+        if !std::arch::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let from: Vec<DVec3> = (0..6).map(|i| DVec3::new(i as f64, (i as f64).sin(), 0.1 - i as f64)).collect();
+        let at = [5, 0, 3, 1];
+        let (mut plain, mut register) = (vec![DVec3::ZERO; 4], vec![DVec3::ZERO; 4]);
+        let (mut eight, mut wide) = ([[0.0; 8]; 9], [[0.0; 8]; 9]);
+        places::<[f64; 4], [f32; 8]>(&from, &at, &mut plain, &mut eight);
+        // SAFETY: the processor has AVX2.
+        unsafe { places_avx2(&from, &at, &mut register, &mut wide) };
+        assert_eq!(plain, register);
+        assert_eq!(eight, wide);
+        // Place 5 is beyond the end, 0 before the beginning, 1 is not used.
+        assert_eq!(plain[2], DVec3::new(from[3].x, from[3].z, from[3].y * from[3].z));
+        assert!([0, 1, 3].iter().all(|&i| plain[i] == DVec3::ZERO));
+        assert!(eight.iter().flatten().any(|&v| v != 0.0));
     }
 
     /// Catches a wrong shuffle of eight times eight, and results that depend on the processor.

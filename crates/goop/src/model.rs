@@ -4,7 +4,7 @@
 
 use crate::animate::{Course, Motion, Pose};
 use crate::character::{Parts, Posed, Sampled};
-use crate::contact::{BodyContact, Obstacle, PairRule};
+use crate::contact::{BodyContact, Obstacle, PairRule, Tie};
 use crate::drive::Drive;
 use crate::elastic::{Elasticity, Finite, Metric, Spline, lattice};
 use crate::material::MaterialField;
@@ -488,6 +488,8 @@ pub enum Edit {
     Gravity(DVec3),
     /// Another wind (m/s).
     Wind(DVec3),
+    /// Another largest step (s); time goes on.
+    Step(f64),
     /// A new obstacle.
     AddObstacle(Box<Obstacle>),
     /// Put an obstacle elsewhere; its keyframes end.
@@ -517,6 +519,8 @@ pub struct Model {
     pub bodies: Vec<Body>,
     /// What some pairs of them have between them, other than their materials say.
     pub pairs: Vec<PairRule>,
+    /// Nodes of bodies that are fastened to other bodies.
+    pub ties: Vec<Tie>,
     /// What they hit.
     pub obstacles: Vec<Obstacle>,
     /// What is reported.
@@ -535,6 +539,7 @@ impl Default for Model {
             flat: None,
             bodies: Vec::new(),
             pairs: Vec::new(),
+            ties: Vec::new(),
             obstacles: Vec::new(),
             probes: Vec::new(),
             events: Vec::new(),

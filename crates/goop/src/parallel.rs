@@ -16,11 +16,12 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Small bodies stay whole: below a few thousand nodes waking a thread costs
-    /// more than it saves. Large ones get chunks of about 50 000 nodes, so that few
+    /// Small bodies stay whole: below two thousand nodes waking a thread costs
+    /// more than it saves. Large ones get as many chunks as leave a cube six layers of nodes in each, so that few
     /// springs cross a border (those are computed on both sides).
     pub fn new(len: usize) -> Self {
-        let count = (len / 50_000).max((len / 2_000).min(4)).clamp(1, MAX_CHUNKS);
+        let layers = (1..MAX_CHUNKS).take_while(|k| (6 * (k + 1)).pow(3) <= len).last().map_or(1, |k| k + 1);
+        let count = layers.max((len / 1_000).min(4)).clamp(1, MAX_CHUNKS);
         Self { len, size: len.div_ceil(count).max(1) }
     }
 
@@ -64,6 +65,28 @@ impl Chunks {
             unsafe { slots.slice(c..c + 1)[0] = value };
         });
         partial[..self.count()].iter().fold(start, |total, &slot| combine(total, slot))
+    }
+
+    /// The same where one piece of work takes two chunks, so that a processor has something to do on the one while it
+    /// waits for the other; where there are too few chunks for that, the second range is empty.
+    pub fn sum_in_twos<const N: usize>(&self, work: impl Fn([Range<usize>; 2]) -> [[f64; N]; 2] + Sync) -> [f64; N] {
+        let count = self.count();
+        let together = if count >= 2 * rayon::current_num_threads() { 2 } else { 1 };
+        let mut partial = [[0.0; N]; MAX_CHUNKS];
+        let slots = Disjoint::new(&mut partial);
+        let piece = |first: usize| {
+            let second = first + 1;
+            let both = together == 2 && second < count;
+            let [a, b] = work([self.range(first), if both { self.range(second) } else { 0..0 }]);
+            // SAFETY: every piece writes the slots of its chunks only.
+            let own = unsafe { slots.slice(first..if both { second + 1 } else { second }) };
+            own.iter_mut().zip([a, b]).for_each(|(slot, value)| *slot = value);
+        };
+        match count.div_ceil(together) {
+            1 => piece(0),
+            pieces => crew::each(pieces, &|k| piece(together * k)),
+        }
+        partial[..count].iter().fold([0.0; N], |total, slot| std::array::from_fn(|k| total[k] + slot[k]))
     }
 
     /// Runs `work` on every chunk and adds up what it returns, in chunk order.

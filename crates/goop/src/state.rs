@@ -167,8 +167,10 @@ pub const TICKS_PER_STEP: u64 = 1 << 20;
 /// Everything that changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// Time in ticks.
+    /// Time in ticks, from `since`.
     pub ticks: u64,
+    /// Time from which ticks are counted (s): when the largest step was last changed, else zero.
+    pub since: f64,
     /// Current halvings of the step.
     pub halvings: u32,
     /// Good steps since the step last changed.
@@ -195,6 +197,7 @@ impl State {
         model.bodies.iter().zip(&mut bodies).for_each(|(body, state)| state.follow_pins(body, planar, 0.0));
         Self {
             ticks: 0,
+            since: 0.0,
             halvings: 0,
             good: 0,
             patience: 0,
@@ -224,8 +227,8 @@ impl State {
     }
 
     fn copy_clock_from(&mut self, other: &Self) {
-        (self.ticks, self.halvings, self.good, self.patience) =
-            (other.ticks, other.halvings, other.good, other.patience);
+        (self.ticks, self.since) = (other.ticks, other.since);
+        (self.halvings, self.good, self.patience) = (other.halvings, other.good, other.patience);
         (self.steps, self.rejected, self.events_done) = (other.steps, other.rejected, other.events_done);
         self.meetings.clone_from(&other.meetings);
     }
@@ -234,6 +237,9 @@ impl State {
     pub fn hash(&self) -> u128 {
         let mut hash = Xxh3::new();
         hash.update(&self.ticks.to_le_bytes());
+        if self.since != 0.0 {
+            hash.update(&self.since.to_le_bytes());
+        }
         for body in &self.bodies {
             hash.update(bytemuck::cast_slice(&body.positions));
             hash.update(bytemuck::cast_slice(&body.velocities));

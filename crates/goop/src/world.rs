@@ -5,6 +5,7 @@
 //! and never change which steps are taken.
 
 use crate::animate::Pose;
+use crate::character::Skinning;
 use crate::contact::bodies::{self, Verdict};
 use crate::contact::{Anchor, Meetings};
 use crate::coordinates::framed::FramedState;
@@ -39,6 +40,8 @@ pub struct Failure {
     pub remedy: String,
     /// The scheme created energy: it is unstable at this step.
     pub unstable: bool,
+    /// A node went further than it may in a step.
+    pub far: bool,
 }
 
 /// What one accepted step did.
@@ -75,6 +78,9 @@ impl Clip {
 /// by a step that never fits.
 const GROW_AFTER: u32 = 24;
 const MOST_PATIENCE: u32 = 24 << 8;
+
+/// Iterations of Newton's for a step that one was not enough for.
+const CAREFUL: u32 = 8;
 
 /// Share of the energy created so far that a step remembers. A scheme that is merely
 /// not symplectic to the last digit creates and takes back; one that is unstable only
@@ -172,7 +178,7 @@ impl World {
 
     /// Time (s).
     pub fn time(&self) -> f64 {
-        self.seconds(self.state.ticks)
+        self.time_of(&self.state)
     }
 
     /// Largest relative residual of any linear solve so far.
@@ -180,8 +186,22 @@ impl World {
         self.worst_residual
     }
 
+    fn time_of(&self, state: &State) -> f64 {
+        state.since + self.seconds(state.ticks)
+    }
+
+    /// A span of ticks (s).
     fn seconds(&self, ticks: u64) -> f64 {
         ticks as f64 * (self.model.step.dt / TICKS_PER_STEP as f64)
+    }
+
+    /// Counts time anew from here, in ticks of another step.
+    fn change_step(&mut self, dt: f64) {
+        let (now, before) = (self.time(), self.time_of(&self.before));
+        (self.state.since, self.state.ticks) = (now, 0);
+        (self.before.since, self.before.ticks) = (before, 0);
+        (self.state.halvings, self.state.good) = (0, 0);
+        self.model.step.dt = dt;
     }
 
     /// Fills in stored energies, from which the account starts.
@@ -234,6 +254,25 @@ impl World {
     pub fn step(&mut self) -> Result<StepReport, Failure> {
         self.do_events();
         self.state.hand_over(&mut self.before);
+        // Bodies whose one linearisation failed in this step, and are solved with more.
+        let mut careful: Vec<usize> = Vec::new();
+        let result = self.advance(&mut careful);
+        careful.iter().for_each(|&b| self.model.bodies[b].newton = 1);
+        result
+    }
+
+    /// The body that a failed step is to be solved with more iterations of Newton's for, before it is halved: a character
+    /// whose bones jerk, for which one linearisation was not enough. Others are better served by shorter steps,
+    /// whose account closes.
+    fn to_be_careful(&self, failure: &Failure) -> Option<usize> {
+        let b = self.model.bodies.iter().position(|body| body.name == failure.body)?;
+        let body = &self.model.bodies[b];
+        let one = body.newton <= 1 && body.axes.integrator.implicit() && !body.by_parts;
+        let nodal = matches!(body.axes.coordinates, Coordinates::Nodal | Coordinates::Reduced);
+        (one && nodal && body.sampled.is_some() && (failure.unstable || failure.far)).then_some(b)
+    }
+
+    fn advance(&mut self, careful: &mut Vec<usize>) -> Result<StepReport, Failure> {
         loop {
             let ticks = TICKS_PER_STEP >> self.state.halvings;
             let dt = self.seconds(ticks);
@@ -266,10 +305,22 @@ impl World {
                         }
                         return Err(failure);
                     }
+                    if let Some(b) = self.to_be_careful(&failure) {
+                        self.model.bodies[b].newton = CAREFUL;
+                        careful.push(b);
+                        self.state.rejected = rejected + 1;
+                        (self.state.bodies[b].created, self.before.bodies[b].created) = (0.0, 0.0);
+                        continue;
+                    }
                     self.state.halvings = halvings + 1;
                     self.state.rejected = rejected + 1;
                     if failure.unstable {
-                        patience = (2 * patience).min(MOST_PATIENCE);
+                        // An implicit scheme is stable: a jerk was too much for its one linearisation, and is soon over.
+                        let jerked =
+                            |b: &Body| b.name == failure.body && b.axes.integrator.implicit() && b.sampled.is_some();
+                        if !self.model.bodies.iter().any(jerked) {
+                            patience = (2 * patience).min(MOST_PATIENCE);
+                        }
                         self.state.bodies.iter_mut().for_each(|body| body.created = 0.0);
                         self.before.bodies.iter_mut().for_each(|body| body.created = 0.0);
                     }
@@ -308,7 +359,8 @@ impl World {
                 }
                 self.outcomes[b] = advance(&self.model, &self.model.bodies[b], clock, before, state, scratch);
             }
-            if !self.meetings.any() {
+            // Bodies may come near that nobody thought would: whoever may meet is looked at after every step.
+            if !self.meetings.any() && !self.meetings.may() {
                 break;
             }
             let (before, state) = (&self.before, &self.state);
@@ -357,8 +409,8 @@ impl World {
                 (b, 0, format!("was not solved: {what}"), remedy)
             }
         };
-        let (body, time) = (self.model.bodies[b].name.clone(), self.seconds(self.before.ticks) + dt);
-        Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned(), unstable: false })
+        let (body, time) = (self.model.bodies[b].name.clone(), self.time_of(&self.before) + dt);
+        Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned(), unstable: false, far: false })
     }
 
     /// Lets the rest shape follow a step and breaks what was stretched too far. Where the
@@ -388,8 +440,8 @@ impl World {
             "use a smaller step.dt"
         };
         let fail = |node: usize, what: String, remedy: &str| {
-            let (body, time) = (body.name.clone(), self.seconds(self.before.ticks) + dt);
-            Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned(), unstable: false })
+            let (body, time) = (body.name.clone(), self.time_of(&self.before) + dt);
+            Err(Failure { body, node, time, dt, what, remedy: remedy.to_owned(), unstable: false, far: false })
         };
         if let Some(node) = outcome.not_finite {
             return fail(node, "has a position that is not a number: the motion diverged".to_owned(), shorter);
@@ -413,7 +465,8 @@ impl World {
                     outcome.fastest,
                     what,
                     "raise step.max-displacement if that is meant, or use a smaller step.dt",
-                );
+                )
+                .map_err(|f| Failure { far: true, ..f });
             }
             let row = &self.before.bodies[b].row;
             let has = row.kinetic + row.elastic + row.contact + 1e-3 * body.mass() * self.model.gravity.length() * size;
@@ -518,6 +571,7 @@ impl World {
             }
             Edit::Gravity(gravity) => self.model.gravity = *gravity,
             Edit::Wind(wind) => self.model.wind = *wind,
+            Edit::Step(dt) => self.change_step(*dt),
             Edit::AddObstacle(obstacle) => {
                 let pose = obstacle.motion.at(time);
                 self.model.obstacles.push((**obstacle).clone());
@@ -656,7 +710,7 @@ impl World {
 
     /// A frame at a time between the last two states.
     fn look(&self, time: f64) -> Frame {
-        let (t0, t1) = (self.seconds(self.before.ticks), self.time());
+        let (t0, t1) = (self.time_of(&self.before), self.time());
         let s = if t1 > t0 { ((time - t0) / (t1 - t0)).clamp(0.0, 1.0) } else { 1.0 };
         // A frame that falls on a step is that step, to the bit.
         let s = if s > 1.0 - 1e-9 { 1.0 } else { s };
@@ -692,7 +746,16 @@ impl World {
             let edges = body.elastic.as_ref().map_or(&[][..], |e| e.edges(&to.memory));
             let drawn = match (&self.drawn[b], &body.sampled) {
                 (Some(drawn), _) => Some(drawn.place(&positions, edges)),
-                (None, Some(sampled)) => Some(sampled.skinning.place(&positions)),
+                (None, Some(sampled)) => {
+                    Some(match (&sampled.skinning, &from.reduced, &to.reduced, &self.scratch[b].reduced) {
+                        (Skinning::Matrix(skin), Some(r0), Some(r1), Some(work)) => {
+                            let values =
+                                r0.values.iter().zip(&r1.values).map(|(a, b)| if s < 1.0 { a.lerp(*b, s) } else { *b });
+                            skin.carried(&work.modes, &values.collect::<Vec<_>>())
+                        }
+                        _ => sampled.skinning.place(&positions),
+                    })
+                }
                 (None, None) => None,
             };
             let pins = |soft: bool| {
@@ -709,7 +772,7 @@ impl World {
                     if nodes.is_empty() {
                         return None;
                     }
-                    let pose = pins.next()?.motion.at(time);
+                    let pose = crate::integrate::reaction::pose(body, pins.next()?, &positions, time);
                     Some((pose.position, pose.rotation))
                 };
                 sampled.bone_nodes.iter().map(pose).collect()

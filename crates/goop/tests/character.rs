@@ -88,7 +88,7 @@ fn check(name: &str, made: &Character, pieces: usize) {
 fn lattices_are_positive_whole_and_the_centred_one_is_best() {
     let mesh = puppet();
     let mut worst = Vec::new();
-    for kind in [Kind::Grid, Kind::Braced, Kind::Centred] {
+    for kind in [Kind::Grid, Kind::Braced, Kind::Relaxed, Kind::Centred] {
         let made = sampled(&mesh, &[], Sampling { rate: 9.0, kind, ..Sampling::default() });
         check(&format!("{kind:?}"), &made, 1);
         worst.push(made.report.quality);
@@ -96,9 +96,16 @@ fn lattices_are_positive_whole_and_the_centred_one_is_best() {
         assert_eq!(links.is_empty(), kind != Kind::Braced);
         assert!((made.shape.node_measures().iter().sum::<f64>() / made.report.volumes[0] - 1.0).abs() < 1e-12);
     }
-    let [grid, _, centred] = worst[..] else { panic!("three kinds") };
+    let [grid, _, relaxed, centred] = worst[..] else { panic!("four kinds") };
+    // Relaxation mends what moving nodes onto the skin spoiled; cells of a cubic lattice stay less regular than those of a
+    // body-centred one.
+    for [worse, better] in [[grid, relaxed], [relaxed, centred]] {
+        let angles = better.least_dihedral[1] > worse.least_dihedral[1];
+        assert!(angles && better.radius_ratio[1] > worse.radius_ratio[1], "{worse:?} {better:?}");
+    }
+    assert!(centred.radius_ratio[2] > relaxed.radius_ratio[2] + 0.05);
     assert!(centred.least_dihedral[0] > grid.least_dihedral[0] && centred.radius_ratio[0] > grid.radius_ratio[0]);
-    assert!(centred.radius_ratio[2] > grid.radius_ratio[2] && centred.least_dihedral[0] > 8.0, "{centred:?}");
+    assert!(centred.least_dihedral[0] > 8.0, "{centred:?}");
 }
 
 /// Catches thin parts without cells.
@@ -206,6 +213,61 @@ fn a_skeleton_in_steady_flight_strains_nothing() {
         let row = world.row(0);
         eprintln!("{name}: worst strain {:.1e}", row.worst_stretch);
         assert!(row.worst_stretch < 1e-9, "{name}: {:e}", row.worst_stretch);
+    }
+}
+
+/// Catches flesh that a jerk of a bone tears out, or that stays torn out, and steps that are halved for it: an arm that shakes by
+/// a tenth of a radian from one step to the next, as captured hands and toes do.
+#[test]
+fn a_jerky_bone_leaves_no_spikes() {
+    let made = sampled(&puppet(), &bones(), Sampling { rate: 10.0, ..Sampling::default() });
+    let (dt, shoulder) = (1.0 / 120.0, DVec3::new(0.3, 0.2, 0.0));
+    let shaken = |damping: f64, by: f64| {
+        let soft = Material { young: 8e3, poisson: 0.4, damping, ..Material::default() };
+        let mut body = Body::new("puppet", made.shape.clone(), soft, Axes::FINITE);
+        body.solver.tolerance = 1e-3;
+        for (b, nodes) in made.bone_nodes.iter().enumerate() {
+            let pin = body.pin_at_start(nodes);
+            let key = |k: usize| {
+                // Any table of numbers that never repeats: shaken for half a second, and then still.
+                let angle = if b == 2 && k < 60 { by * ((k * k * 7 + 3 * k) % 11) as f64 / 11.0 } else { 0.0 };
+                let rotation = DQuat::from_rotation_z(angle) * DQuat::from_rotation_y(0.5 * angle);
+                // Pins turn about their own middle: bring the shoulder back to its place.
+                let position = shoulder - pin.pivot - rotation * (shoulder - pin.pivot);
+                Key { time: dt * k as f64, position, rotation }
+            };
+            let motion = Motion::new((0..70).map(key).collect());
+            body.pins.push(Pin { motion, ..pin });
+        }
+        body.sampled = Some(std::sync::Arc::new(character::Sampled {
+            skinning: character::Skinning::Map(made.skin.clone()),
+            depth: made.depth.clone(),
+            parts: made.parts.clone(),
+            bones: made.bones.clone(),
+            bone_nodes: made.bone_nodes.clone(),
+            posed: None,
+        }));
+        let mut model = fixed(body, dt);
+        model.step.adaptive = true;
+        let mut world = World::new(model);
+        let mut worst = 0.0f64;
+        while world.time() < 0.5 {
+            world.step().unwrap();
+            worst = worst.max(world.row(0).worst_stretch);
+        }
+        run(&mut world, 3.0);
+        (worst, world.row(0).worst_stretch, world.state().steps, world.state().rejected)
+    };
+    for damping in [0.02, 0.05, 0.3] {
+        let (_, hanging, ..) = shaken(damping, 0.0);
+        let (worst, after, steps, rejected) = shaken(damping, 0.1);
+        eprintln!(
+            "damping {damping}: stretched by {worst:.2} at worst, {after:.2} afterwards (hanging {hanging:.2}); {steps} steps, {rejected} rejected"
+        );
+        // Measured: 4.1, 5.6 and 7.8 while it is shaken, and as it would hang by itself to 0.04 afterwards.
+        assert!(worst < 12.0 && after < hanging + 0.2, "{worst} {after} {hanging}");
+        // One step is 1/120 s.
+        assert!(steps < 400 && rejected < 12, "{steps} {rejected}");
     }
 }
 

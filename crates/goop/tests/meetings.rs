@@ -80,13 +80,15 @@ fn two_equal_balls_exchange_velocities() {
     let mut world = World::new(Model { gravity: DVec3::ZERO, ..model(vec![a, b], 1.0 / 240.0) });
     let start = momentum(&world);
     run(&mut world, 0.3);
+    let stretch = [0, 1].map(|b| world.row(b).worst_stretch);
+    assert!(stretch.iter().all(|s| *s < 1e-3), "{stretch:?}");
     let mass = world.model().bodies[0].mass();
     let speeds = [0, 1].map(|b| world.row(b).momentum.x / mass);
     assert!(speeds[0].abs() < 0.02 && (speeds[1] - 1.0).abs() < 0.02, "{speeds:?}");
     assert!((momentum(&world)[0] - start[0]).length() < 1e-13);
 }
 
-/// Catches contact that is never calm: five blocks fall a little and stand.
+/// Catches contact that is never calm: five blocks fall a little and stand, and in ten seconds go nowhere.
 #[test]
 fn a_stack_of_five_comes_to_rest() {
     // Of the two nodal kinds one: the other takes four times as long.
@@ -104,15 +106,15 @@ fn a_stack_of_five_comes_to_rest() {
             World::new(Model { obstacles: vec![obstacle(ObstacleShape::Plane, 0.5)], ..model(bodies, 1.0 / 120.0) });
         let clock = std::time::Instant::now();
         let (mut most, mut last, mut places) = (0.0f64, 0.0f64, Vec::new());
-        while world.time() < 6.0 - 1e-9 {
+        while world.time() < 12.0 - 1e-9 {
             world.step().unwrap();
             let kinetic: f64 = world.state().bodies.iter().map(|b| b.row.kinetic).sum();
             most = most.max(kinetic);
-            if world.time() > 4.0 {
+            if world.time() > 2.0 && places.is_empty() {
+                places = (0..5).map(|b| center_of(&world, b)).collect();
+            }
+            if world.time() > 10.0 {
                 last = last.max(kinetic);
-                if places.is_empty() {
-                    places = (0..5).map(|b| center_of(&world, b)).collect();
-                }
             }
         }
         let drift = (0..5).map(|b| center_of(&world, b).distance(places[b])).fold(0.0, f64::max);
@@ -124,7 +126,7 @@ fn a_stack_of_five_comes_to_rest() {
             clock.elapsed()
         );
         assert!(last < 1e-6 * most, "{name}: {last} of {most}");
-        assert!(drift < 1e-4, "{name}: {drift}");
+        assert!(drift < 1e-3, "{name}: {drift}");
         assert!(deepest < 1e-3, "{name}: {deepest}");
     }
 }
@@ -199,6 +201,37 @@ fn a_dropped_ball_comes_back_to_the_square_of_restitution() {
     }
 }
 
+/// Catches contact that takes or makes energy by itself: a soft ball comes back by what its own damping leaves, more of it
+/// the less it damps. What it measures is printed.
+#[test]
+fn a_soft_ball_comes_back_by_what_its_damping_leaves() {
+    let mut measured = Vec::new();
+    for damping in [0.0, 0.1, 0.3] {
+        let card = Material { young: 1e5, damping, friction: 0.0, restitution: 0.0, ..Material::default() };
+        let axes = Axes { integrator: goop::Integrator::ImplicitMidpoint, ..Axes::FINITE };
+        let ball = Body::new("ball", Shape::ball(0.05, [7, 7, 7]).unwrap(), card, axes);
+        let size = ball.shape.rest_positions.iter().map(|x| -x.y).fold(0.0, f64::max);
+        let ball = named(ball, "ball", DVec3::new(0.013, size + 0.3, 0.021));
+        let mut world = World::new(model(vec![slab(Material::default()), ball], 1.0 / 480.0));
+        let (mut down, mut up) = (0.0f64, 0.0f64);
+        while world.time() < 0.5 {
+            world.step().unwrap();
+            let speed = world.row(1).momentum.y / world.model().bodies[1].mass();
+            (down, up) = (down.max(-speed), up.max(speed));
+        }
+        let row = world.ledger();
+        println!(
+            "damping {damping}: restitution {:.3}, residue {:.1e} of {:.1e}",
+            up / down,
+            row.residue(),
+            row.initial
+        );
+        assert!(row.residue().abs() < 1e-6 * row.exchanged, "{}", row.residue());
+        measured.push(up / down);
+    }
+    assert!(measured.windows(2).all(|e| e[1] < e[0]) && measured[0] < 1.0 && measured[0] > 0.3, "{measured:?}");
+}
+
 /// Catches friction that is off while sliding: a block thrown over a slab stops after v²/(2μg).
 #[test]
 fn a_thrown_block_slides_as_far_as_friction_lets_it() {
@@ -233,8 +266,7 @@ fn a_fast_ball_does_not_pass_through_a_thin_sheet() {
     ball.start.position = DVec3::new(0.01, 0.4, 0.02);
     ball.start.velocity = DVec3::new(0.0, -100.0, 0.0);
     let mut world = World::new(model(vec![sheet, ball], 1.0 / 240.0));
-    let clock = std::time::Instant::now();
-    while world.time() < 0.012 && clock.elapsed().as_secs() < 60 {
+    while world.time() < 0.012 {
         match world.step() {
             Ok(_) => {
                 let pairs = goop::contact::bodies::crossed(world.model(), world.state());

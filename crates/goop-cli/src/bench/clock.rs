@@ -19,6 +19,8 @@ pub struct Cost {
     pub least: f64,
     pub iterations: usize,
     pub most_iterations: usize,
+    /// Steps in which a factor had to be made.
+    pub direct: usize,
     pub residual: f64,
     /// Forces, assembly, solve, contact, output (s).
     pub stages: [f64; 5],
@@ -71,6 +73,7 @@ pub fn measure(world: &mut World, steps: usize, seconds: f64, mut output: impl F
         cost.steps += 1;
         cost.iterations += report.iterations;
         cost.most_iterations = cost.most_iterations.max(report.iterations);
+        cost.direct += usize::from(report.direct);
         cost.residual = cost.residual.max(report.residual);
     }
     cost.stages[..4].copy_from_slice(&stages::take());
@@ -79,6 +82,27 @@ pub fn measure(world: &mut World, steps: usize, seconds: f64, mut output: impl F
 }
 
 impl Cost {
+    /// Adds what more steps cost.
+    pub fn add(&mut self, more: &Cost) {
+        self.steps += more.steps;
+        self.simulated += more.simulated;
+        self.wall += more.wall;
+        self.cpu += more.cpu;
+        self.least = if self.steps == more.steps { more.least } else { self.least.min(more.least) };
+        self.iterations += more.iterations;
+        self.most_iterations = self.most_iterations.max(more.most_iterations);
+        self.direct += more.direct;
+        self.residual = self.residual.max(more.residual);
+        self.stages.iter_mut().zip(more.stages).for_each(|(sum, part)| *sum += part);
+    }
+
+    /// Milliseconds a step: forces, assembly, solve, contact, output, and what is left.
+    pub fn ms(&self) -> [f64; 6] {
+        let rest = (self.wall - self.stages.iter().sum::<f64>()).max(0.0);
+        let [forces, assembly, solve, contact, output] = self.stages;
+        [forces, assembly, solve, contact, output, rest].map(|s| 1e3 * s / self.steps as f64)
+    }
+
     pub fn wall_per_second(&self) -> f64 {
         self.wall / self.simulated
     }
@@ -98,8 +122,7 @@ impl Cost {
     }
 
     pub fn json(&self) -> Value {
-        let share = |k: usize| 1e3 * self.stages[k] / self.steps as f64;
-        let rest = (self.wall - self.stages.iter().sum::<f64>()).max(0.0);
+        let [forces, assembly, solve, contact, output, rest] = self.ms();
         json!({
             "steps": self.steps,
             "wall_per_second": self.wall_per_second(),
@@ -109,10 +132,11 @@ impl Cost {
             "least_ms": 1e3 * self.least,
             "iterations_per_step": self.iterations_per_step(),
             "most_iterations": self.most_iterations,
+            "direct_steps": self.direct,
             "worst_residual": self.residual,
             "ms": {
-                "forces": share(0), "assembly": share(1), "solve": share(2), "contact": share(3), "output": share(4),
-                "rest": 1e3 * rest / self.steps as f64,
+                "forces": forces, "assembly": assembly, "solve": solve, "contact": contact, "output": output,
+                "rest": rest,
             },
         })
     }

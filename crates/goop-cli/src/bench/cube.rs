@@ -13,13 +13,14 @@ use serde_json::{Value, json};
 
 const DT: f64 = 1e-3;
 /// Seconds for a second of the thesis' three models, by sampling rate.
-const THESIS: [(usize, [f64; 3]); 2] = [(7, [4.06, 3.84, 53.9]), (13, [32.0, 18.0, 2236.0])];
-const MODELS: [(&str, Axes); 3] =
+pub const THESIS: [(usize, [f64; 3]); 2] = [(7, [4.06, 3.84, 53.9]), (13, [32.0, 18.0, 2236.0])];
+/// The three models.
+pub const MODELS: [(&str, Axes); 3] =
     [("mass spring", Axes::MASS_SPRING), ("reduced", Axes::REDUCED), ("implicit", Axes::IMPLICIT)];
 
 /// `goop bench cube`
 pub fn run(args: &Bench) -> Result<End> {
-    let rates = args.n.map_or(vec![7, 13, 21, 31, 41, 61], |n| vec![n.clamp(3, 200)]);
+    let rates = args.n.map_or(vec![7, 11, 13, 15, 21, 31, 41, 51, 61], |n| vec![n.clamp(3, 200)]);
     if !args.json {
         println!("{} threads, load {:.1}; dt {DT} s", rayon::current_num_threads(), clock::load().unwrap_or(f64::NAN));
         println!(
@@ -77,7 +78,7 @@ pub fn run(args: &Bench) -> Result<End> {
 }
 
 /// The cube hangs on its inner third, which is shaken; and what a product with its matrix reads (bytes).
-fn cube(rate: usize, axes: Axes) -> Result<(Body, usize)> {
+pub fn cube(rate: usize, axes: Axes) -> Result<(Body, usize)> {
     let raw = Raw { k: 100.0, d: 10.0, c: 0.0, node_mass: 1.0, rest: None, shear: 100.0, bend: 0.0 };
     let material = MaterialField { raw: Some(raw), ..Material::default().into() };
     let mut body = Body::new("cube", Shape::block(DVec3::ONE, [rate; 3])?, material, axes);
@@ -95,7 +96,8 @@ fn cube(rate: usize, axes: Axes) -> Result<(Body, usize)> {
     Ok((body, bytes))
 }
 
-fn cost(body: Body) -> Result<Cost> {
+/// What some steps of it cost.
+pub fn cost(body: Body) -> Result<Cost> {
     let step = StepSettings { dt: DT, adaptive: false, ..StepSettings::default() };
     let mut world = World::new(Model { bodies: vec![body], step, ..Model::default() });
     clock::measure(&mut world, 5, 2.0, |_| ())?;

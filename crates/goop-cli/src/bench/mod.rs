@@ -2,7 +2,11 @@
 
 mod character;
 mod clock;
-mod cube;
+pub mod cube;
+mod hybrid;
+mod pile;
+mod scaling;
+mod work;
 
 use crate::End;
 use crate::args::{Bench, Workload};
@@ -17,5 +21,9 @@ pub fn bench(args: &Bench) -> Result<End> {
     match args.workload {
         Workload::Character => character::run(args),
         Workload::Cube => cube::run(args),
+        Workload::Hybrid => hybrid::run(args),
+        Workload::W1 | Workload::W2 | Workload::W3 => work::run(args),
+        Workload::Pile => pile::run(args),
+        Workload::Scaling => scaling::run(args),
     }
 }

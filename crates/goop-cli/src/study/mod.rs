@@ -7,12 +7,16 @@
 //! terms       T6   what each inertial term of the frame does
 //! cubes       C8–C13   a cube on a skeleton, three models, against the predicted stable step
 //! size        G9, S1   preparation and time per frame against the number of nodes
+//! cost        C14      what a node costs in an iteration as a cube outgrows the caches
+//! steps       C14, C15 the largest step that looks the same
 //! ```
 //! Each gives a table in the terminal, a page with plots, and JSON.
 
+mod cost;
 mod cubes;
 mod page;
 mod size;
+mod steps;
 mod stiffness;
 mod stretchy;
 mod terms;
@@ -59,6 +63,8 @@ pub fn study(args: &Study) -> Result<End> {
         StudyName::Terms => terms::study(),
         StudyName::Cubes => cubes::study(),
         StudyName::Size => size::study(args.largest),
+        StudyName::Cost => cost::study(args.largest),
+        StudyName::Steps => steps::study(args.nodes),
     };
     let found = match found {
         Ok(found) => found,

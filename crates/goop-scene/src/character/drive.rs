@@ -228,7 +228,8 @@ fn still(
             Some(drive) => {
                 let pushes = pushes(drive, folder)
                     .map_err(|error| Wrong::new(format!("bone[{b}].drive.file"), error.to_string(), FORCES))?;
-                Ok(motion.driven(drive.mass, gravity, &pushes, pivot))
+                let driven = motion.driven(drive.mass, gravity, &pushes, pivot);
+                Ok(if drive.reaction { driven.reacting(drive.mass, &pushes) } else { driven })
             }
         };
         if keys.is_empty() {

@@ -65,6 +65,7 @@ pub fn make(body: &scene::Body, clip: &Timing<'_>) -> Result<Made, Wrong> {
         kind: match lattice {
             CharacterLattice::BodyCentred => Kind::Centred,
             CharacterLattice::Tetrahedra => Kind::Grid,
+            CharacterLattice::Relaxed => Kind::Relaxed,
             CharacterLattice::Braced => Kind::Braced,
         },
         test: match inside {
@@ -112,6 +113,7 @@ pub fn make(body: &scene::Body, clip: &Timing<'_>) -> Result<Made, Wrong> {
             made.report.spacing,
         )),
         SkinWay::Fit => Skinning::Fit(made.fitted_skin(&drawn.positions)),
+        SkinWay::Matrix => Skinning::Matrix(made.fitted_skin(&drawn.positions)),
     };
     let sampled = Sampled {
         skinning,

@@ -31,12 +31,20 @@ const FILE: &str = "shape.character.file";
 pub fn open(path: &Path, skeleton: Option<SkeletonFrom>, height: Option<f64>, factor: f64) -> Result<Source, Wrong> {
     let wrong = |message: String| Wrong::new(FILE, message, "name a readable glTF, OBJ, PLY or STL file");
     if path.file_name().is_some_and(|name| name == BUILT_IN) {
+        if skeleton == Some(SkeletonFrom::None) {
+            // Without bones it is a mesh like any other.
+            let mut skin = dancer::skin();
+            let (low, high) = bounds(&skin.positions);
+            let times = factor * height.map_or(1.0, |height| height / (high - low).y);
+            skin.positions.iter_mut().for_each(|position| *position *= times);
+            return Ok(Source::of(skin, None, Vec::new()));
+        }
         if height.is_some() || factor != 1.0 || skeleton.is_some_and(|s| s != SkeletonFrom::Rig) {
             let message = "the built-in dancer has its own size and skeleton";
             return Err(Wrong::new(
                 FILE,
                 message,
-                "leave `height`, `scale` and `skeleton` out, or write it by `goop dancer` and use that file",
+                "leave `height`, `scale` and `skeleton` out (or use skeleton = \"none\"), or write it by `goop dancer` and use that file",
             ));
         }
         return Ok(Source::of(dancer::skin(), Some(dancer::rig()), Vec::new()));

@@ -33,5 +33,6 @@ pub fn drive(owner: &Table<'_>) -> Option<Drive> {
         let message = format!("`{}` stands beside `push`", table.at("file"));
         table.fault("file", message, "give the forces in one place: keep `push` or `file`");
     }
-    Some(Drive { mass: mass?, push, file })
+    let reaction = table.take_bool("reaction").unwrap_or(false);
+    Some(Drive { mass: mass?, push, file, reaction })
 }

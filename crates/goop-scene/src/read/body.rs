@@ -40,7 +40,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
         velocity: table.take_vec3("velocity", SPEED).unwrap_or_default(),
         spin: table.take_vec3("spin", SPEED).unwrap_or_default(),
         color: table.take_vec3("color", COLOR),
-        contact: table.take_bool("contact").unwrap_or(false),
+        contact: table.take_bool("contact").unwrap_or(true),
         self_contact: table.take_bool("self-contact").unwrap_or(false),
         contact_thickness: table.take_f64("contact-thickness", THICKNESS),
         shape: shape.unwrap_or(Shape::Line { size: 1.0, nodes: [2] }),

@@ -5,7 +5,7 @@ use super::limits::*;
 use super::topology::Topology;
 use super::{Names, keys, obstacle as obstacles, selection};
 use crate::reader::{Key, Range, Table, suggestion};
-use crate::scene::{Contact, Edit, Event, Formulation, Integrator, ParameterValue, Probe, Selection};
+use crate::scene::{Attach, Contact, Edit, Event, Formulation, Integrator, ParameterValue, Probe, Selection};
 
 /// What there is to be named.
 pub struct Cast<'a> {
@@ -70,6 +70,35 @@ pub fn contact(table: &Table<'_>, cast: &Cast<'_>) -> Option<Contact> {
         friction: table.take_f64("friction", FRICTION),
         restitution: table.take_f64("restitution", RESTITUTION),
     })
+}
+
+/// Reads what is fastened to what.
+pub fn attach(table: &Table<'_>, cast: &Cast<'_>) -> Option<Attach> {
+    let (body, at) = cast.select(table)?;
+    let (to, bone) = (table.take_text("to"), table.take_text("bone"));
+    let obstacle = table.take_text("obstacle");
+    if let Some(to) = &to {
+        if !cast.bodies.iter().any(|body| body.body.name == *to) {
+            let hint = suggestion(to, "the bodies", cast.bodies.iter().map(|body| body.body.name.as_str()));
+            table.fault("to", format!("there is no body \"{to}\""), hint);
+        } else if *to == body {
+            table.fault("to", "a body cannot be fastened to itself".to_owned(), "name another body".to_owned());
+        }
+    }
+    if let Some(obstacle) = &obstacle
+        && !cast.obstacles.contains(obstacle)
+    {
+        let hint = suggestion(obstacle, "the obstacles", cast.obstacles.iter().map(String::as_str));
+        table.fault("obstacle", format!("there is no obstacle \"{obstacle}\""), hint);
+    }
+    if to.is_some() == obstacle.is_some() {
+        let message = "an `[[attach]]` fastens to one thing: a body or an obstacle".to_owned();
+        table.fault("body", message, "give `to = \"...\"` or `obstacle = \"...\"`, and not both".to_owned());
+    }
+    if bone.is_some() && to.is_none() {
+        table.fault("bone", "a bone belongs to a body".to_owned(), "name the body it is in: `to = \"...\"`".to_owned());
+    }
+    Some(Attach { body, at, to, bone, obstacle })
 }
 
 /// Names of the obstacles that events add, for other events to name.
@@ -168,8 +197,14 @@ const CARD: [(&str, Range); 13] = [
 /// Parameters of raw constants.
 const RAW: [(&str, Range); 5] =
     [("k", CONSTANT), ("d", CONSTANT), ("c", CONSTANT), ("shear", CONSTANT), ("bend", CONSTANT)];
-/// Parameters of the world.
-const WORLD: [(&str, Range); 2] = [("gravity", ACCELERATION), ("wind", SPEED)];
+/// Parameters of the world: vectors, and the largest step.
+const WORLD: [(&str, Range); 3] = [("gravity", ACCELERATION), ("wind", SPEED), ("dt", STEP)];
+
+/// What a parameter may be: of a body's material, or of the world.
+pub fn parameter_range(of_body: bool, key: &str) -> Option<Range> {
+    let all = if of_body { [&CARD[..], &RAW[..]].concat() } else { WORLD.to_vec() };
+    all.iter().find(|(name, _)| *name == key).map(|(_, range)| *range)
+}
 
 fn parameter(table: &Table<'_>, cast: &Cast<'_>) -> Option<Edit> {
     let body = table.get("body").map(|_| table.take_text("body").and_then(|name| cast.named(table, name)));
@@ -186,8 +221,11 @@ fn parameter(table: &Table<'_>, cast: &Cast<'_>) -> Option<Edit> {
             table.fault("key", format!("the world has no parameter \"{key}\""), hint);
             return None;
         };
-        let value = table.take_vec3("value", *range)?;
-        return Some(Edit::Parameter { body: None, key, value: ParameterValue::Vector(value) });
+        let value = match key.as_str() {
+            "dt" => ParameterValue::Number(table.take_f64("value", *range)?),
+            _ => ParameterValue::Vector(table.take_vec3("value", *range)?),
+        };
+        return Some(Edit::Parameter { body: None, key, value });
     };
     let (name, body) = body?;
     let raw = if body.body.material.raw.is_some() { &RAW[..] } else { &[] };

@@ -12,6 +12,7 @@ pub static SCENE: &[Key] = &[
     key("step", "[step]", "how time is cut into steps"),
     key("body", "[[body]]", "the bodies"),
     key("contact", "[[contact]]", "what some pairs of bodies have between them"),
+    key("attach", "[[attach]]", "nodes of a body that are fastened to another body, a bone or an obstacle"),
     key("obstacle", "[[obstacle]]", "things that bodies hit"),
     key("probe", "[[probe]]", "points whose motion is reported"),
     key("event", "[[event]]", "timed edits"),
@@ -55,7 +56,7 @@ pub static BODY: &[Key] = &[
     key("velocity", "velocity = [1.0, 0.0, 0.0]", "initial velocity (m/s)"),
     key("spin", "spin = [0.0, 3.0, 0.0]", "initial angular velocity (rad/s)"),
     key("color", "color = [0.8, 0.2, 0.1]", "colour in pictures: red, green, blue, 0 to 1"),
-    key("contact", "contact = true", "whether it touches other bodies that have this too"),
+    key("contact", "contact = false", "whether it touches other bodies; they do unless told otherwise"),
     key("self-contact", "self-contact = true", "whether it touches itself"),
     key(
         "contact-thickness",
@@ -204,7 +205,11 @@ pub static REVOLVE: &[Key] = &[
 pub static BEZIER: &[Key] =
     &[need("net", "net = [[[0, 0, 0], [0, 0, 1]], [[1, 0, 0], [1, 0, 1]]]", "rows of control points (m)"), NODES_2];
 /// `[body.shape.box]`
-pub static BOX: &[Key] = &[need("size", "size = [1.0, 1.0, 1.0]", "sides along x, y and z (m)"), NODES_3];
+pub static BOX: &[Key] = &[
+    need("size", "size = [1.0, 1.0, 1.0]", "sides along x, y and z (m)"),
+    NODES_3,
+    key("tetrahedra", "tetrahedra = true", "cells cut into five tetrahedra each: quicker as finite elements"),
+];
 /// `[body.shape.ball]`
 pub static BALL: &[Key] = &[RADIUS, NODES_3];
 /// `[body.shape.mesh]`
@@ -295,6 +300,7 @@ pub static DRIVE: &[Key] = &[
     need("mass", "mass = 27.0", "mass of the block (kg)"),
     key("push", "push = [{ time = 0.0, newtons = [2000.0, 0.0, 0.0] }]", "forces on the block"),
     key("file", "file = \"push.txt\"", "forces on the block as lines of a text file"),
+    key("reaction", "reaction = true", "the flesh pushes back on the block; false when absent, as published"),
 ];
 
 /// `[[body.pin.drive.push]]`
@@ -471,6 +477,15 @@ pub static PUBLISHED: &[Key] = &[
     need("xi", "xi = 0.1", "decay, in units of the implicit function"),
 ];
 
+/// `[[attach]]`
+pub static ATTACH: &[Key] = &[
+    need("body", "body = \"cloth\"", "whose nodes are fastened"),
+    need("at", "at = { edge = \"u0\" }", "which nodes"),
+    key("to", "to = \"ball\"", "the other body"),
+    key("bone", "bone = \"hand\"", "a bone of the other body"),
+    key("obstacle", "obstacle = \"arm\"", "an obstacle, in place of a body"),
+];
+
 /// `[[probe]]`
 pub static PROBE: &[Key] = &[
     need("name", "name = \"tip\"", "unique name: letters, digits, - and _"),
@@ -525,8 +540,8 @@ pub static EDIT_GRAB: &[Key] = &[
 pub static EDIT_BODY: &[Key] = &[ON_BODY];
 /// `[event.parameter]`
 pub static EDIT_PARAMETER: &[Key] = &[
-    key("body", "body = \"sheet\"", "which body; absent for gravity and wind"),
-    need("key", "key = \"young\"", "a key of the material card, or gravity or wind"),
+    key("body", "body = \"sheet\"", "which body; absent for gravity, wind and dt"),
+    need("key", "key = \"young\"", "a key of the material card, or gravity, wind or dt"),
     need("value", "value = 1e6", "a number; for gravity and wind a list of three"),
 ];
 /// `[event.obstacle]`

@@ -23,6 +23,8 @@ pub const STIFFNESS: Range = Range::above(0.0, 1e15);
 pub const CONSTANT: Range = Range::within(0.0, 1e15);
 /// Times of keys and events (s).
 pub const TIME: Range = Range::within(0.0, 86_400.0);
+/// Largest steps (s).
+pub const STEP: Range = Range::within(1e-9, 1.0);
 /// Scale factors; nought is refused by the reader.
 pub const SCALE: Range = Range::size(1e6);
 /// Factors by which a body starts stretched.

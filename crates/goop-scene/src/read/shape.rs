@@ -81,7 +81,8 @@ fn kind(kinds: &Table<'_>, entry: &Entry) -> Option<Shape> {
         "box" => {
             let t = open(keys::BOX)?;
             let (size, nodes) = (t.need_numbers("size", LENGTH), counts(&t, [2, 2, 2]));
-            Shape::Box { size: size?, nodes: nodes? }
+            let tetrahedra = t.take_bool("tetrahedra").unwrap_or(false);
+            Shape::Box { size: size?, nodes: nodes?, tetrahedra }
         }
         "ball" => {
             let t = open(keys::BALL)?;

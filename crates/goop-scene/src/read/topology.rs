@@ -47,6 +47,15 @@ impl Topology {
             Shape::Revolve { nodes, .. } => ("revolved profile", &[Periodic, Open], nodes, false, true),
             Shape::Torus { nodes, .. } => ("torus", &[Periodic, Periodic], nodes, false, true),
             Shape::Bezier { nodes, .. } => ("bezier", &[Open, Open], nodes, true, false),
+            Shape::Box { tetrahedra: true, .. } => {
+                return Topology {
+                    kind: "box of tetrahedra",
+                    axes: Vec::new(),
+                    counts: Vec::new(),
+                    rim: None,
+                    closed: Some(false),
+                };
+            }
             Shape::Box { nodes, .. } => ("box", &[Open, Open, Open], nodes, true, false),
             Shape::Ball { nodes, .. } => ("ball", &[Open, Open, Open], nodes, true, false),
             Shape::Character { .. } => {

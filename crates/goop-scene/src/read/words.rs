@@ -33,9 +33,9 @@ words!(Elasticity {
     "spline" => Spline,
     "finite" => Finite,
 });
-words!(CharacterLattice { "body-centred" => BodyCentred, "tetrahedra" => Tetrahedra, "braced" => Braced });
+words!(CharacterLattice { "body-centred" => BodyCentred, "tetrahedra" => Tetrahedra, "relaxed" => Relaxed, "braced" => Braced });
 words!(InsideTest { "winding" => Winding, "parity" => Parity });
-words!(SkinWay { "embedded" => Embedded, "nodes" => Nodes, "fit" => Fit });
+words!(SkinWay { "embedded" => Embedded, "nodes" => Nodes, "fit" => Fit, "matrix" => Matrix });
 words!(SkeletonFrom { "rig" => Rig, "auto" => Auto, "none" => None });
 words!(Upward { "x" => X, "y" => Y, "z" => Z });
 words!(Term { "centrifugal" => Centrifugal, "coriolis" => Coriolis, "transverse" => Transverse, "translational" => Translational });

@@ -11,7 +11,8 @@
 //! shortest turn that lays bone on bone, so that a rig bound with lowered arms still raises
 //! them as the dancer does. Bones keep the rig's lengths. The hips go where the motion's
 //! go, scaled by the length of the legs, and all is lowered or raised so that the skin just
-//! reaches the ground. Joints without a partner go with their parent.
+//! reaches the ground; where limbs of other lengths would then reach below it (a hand in a cartwheel), the whole body is
+//! raised for that while, smoothly. Joints without a partner go with their parent.
 
 use super::RigError;
 use super::bvh_motion::BvhMotion;
@@ -32,6 +33,8 @@ use std::sync::Arc;
 const MOST_SAMPLES: usize = 100;
 /// The share of poses that may go below the ground.
 const SUNK: f64 = 0.1;
+/// How long before and after it a body is raised where it would reach below the ground (s).
+const EASE: f64 = 0.15;
 /// A trunk within this of upright stands (rad).
 const UPRIGHT: f64 = 0.7;
 
@@ -161,6 +164,10 @@ pub fn retarget(
             let how = if lift > 0.0 { "raised" } else { "lowered" };
             notes.push(format!("all is {how} by {:.2} m so that the skin reaches the ground", lift.abs()));
         }
+        let most = keep_above(rig, &mut motion, root, &times);
+        if most > 0.05 {
+            notes.push(format!("where it would reach below the ground it is raised, by {most:.2} m at most"));
+        }
     }
     if !times.iter().step_by(times.len().div_ceil(MOST_SAMPLES)).all(|&t| motion.pose(t).iter().all(|p| p.is_finite()))
     {
@@ -278,12 +285,70 @@ fn lowest(rig: &Rig, own: &[Role], motion: &Motion, times: &[f64]) -> f64 {
     heights.get((heights.len() as f64 * SUNK) as usize).copied().unwrap_or(0.0)
 }
 
-/// Adds a height in the world to the track of the root, which is in its parent's axes.
+/// A metre up in the world, in the axes of the root's parent.
+fn upward(motion: &Motion, bind: &[DAffine3], root: usize) -> DVec3 {
+    let parent = motion.skeleton.joints[root].parent.map_or(DAffine3::IDENTITY, |parent| bind[parent]);
+    parent.inverse().transform_vector3(DVec3::Y)
+}
+
+/// Adds a height in the world to the track of the root.
 fn lift_root(motion: &mut Motion, bind: &[DAffine3], root: usize, lift: f64) {
-    let skeleton = motion.skeleton.clone();
-    let parent = skeleton.joints[root].parent.map_or(DAffine3::IDENTITY, |parent| bind[parent]);
-    let step = parent.inverse().transform_vector3(DVec3::Y * lift);
+    let step = lift * upward(motion, bind, root);
     if let Some(curve) = &mut motion.tracks[root].translation {
         curve.values.iter_mut().for_each(|value| *value += step);
+    }
+}
+
+/// Raises the root where skin is below y = 0, beginning and ending smoothly; by how much at most (m).
+fn keep_above(rig: &Rig, motion: &mut Motion, root: usize, times: &[f64]) -> f64 {
+    let mut skin = Vec::new();
+    let depths: Vec<f64> = times
+        .iter()
+        .map(|&time| {
+            rig.skinned(&motion.pose(time), &mut skin);
+            let low = skin.iter().map(|p| p.y).filter(|y| y.is_finite()).fold(f64::INFINITY, f64::min);
+            if low.is_finite() { (-low).max(0.0) } else { 0.0 }
+        })
+        .collect();
+    let lifts = eased(times, &depths);
+    let up = upward(motion, &rig.bind, root);
+    if let Some(curve) = motion.tracks[root].translation.as_mut().filter(|curve| curve.values.len() == lifts.len()) {
+        curve.values.iter_mut().zip(&lifts).for_each(|(value, lift)| *value += *lift * up);
+    }
+    lifts.iter().copied().fold(0.0, f64::max)
+}
+
+/// A smooth curve that is nowhere below another: the largest value around every time, and then the mean of those around it.
+fn eased(times: &[f64], values: &[f64]) -> Vec<f64> {
+    // A little wider, so that rounding of times does not let one in and another out.
+    let width = EASE * (1.0 + 1e-6);
+    let around = |k: usize| {
+        let from = times.partition_point(|t| *t < times[k] - width);
+        from..times.partition_point(|t| *t <= times[k] + width)
+    };
+    let largest: Vec<f64> = (0..times.len()).map(|k| values[around(k)].iter().copied().fold(0.0, f64::max)).collect();
+    // Every value around k is the largest of a neighbourhood that holds k.
+    (0..times.len()).map(|k| largest[around(k)].iter().sum::<f64>() / around(k).len() as f64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a lift that leaves something below the ground, or that jumps.
+    #[test]
+    fn a_lift_is_smooth_and_enough() {
+        let times: Vec<f64> = (0..400).map(|k| 0.01 * f64::from(k)).collect();
+        let depths: Vec<f64> =
+            times.iter().map(|t| if (1.0..1.02).contains(t) { 0.3 } else { (t - 3.0).max(0.0) }).collect();
+        let lifts = eased(&times, &depths);
+        assert!(lifts.iter().zip(&depths).all(|(lift, depth)| lift >= depth));
+        let steepest = |lifts: &[f64]| lifts.windows(2).map(|w| (w[1] - w[0]).abs()).fold(0.0, f64::max);
+        let jump = steepest(&lifts[..250]);
+        assert!(jump < 0.3 / (2.0 * EASE / 0.01) * 1.2, "{jump}");
+        // At the end of the clip there are fewer to take the mean of: twice the slope of what is followed.
+        let ramp = steepest(&lifts[250..]);
+        assert!(ramp < 2.0 * 0.01 + 1e-9, "{ramp}");
+        assert!(lifts[..60].iter().all(|lift| *lift == 0.0) && lifts[150..250].iter().all(|lift| *lift == 0.0));
     }
 }

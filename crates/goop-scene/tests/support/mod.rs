@@ -70,7 +70,8 @@ fn shape() -> impl Strategy<Value = Shape> {
             }
         ),
         (vec(vec(vector(), 3), 2..5), [n(), n()]).prop_map(|(net, nodes)| Shape::Bezier { net, nodes }),
-        ([length(), length(), length()], [n(), n(), n()]).prop_map(|(size, nodes)| Shape::Box { size, nodes }),
+        ([length(), length(), length()], [n(), n(), n()], any::<bool>())
+            .prop_map(|(size, nodes, tetrahedra)| Shape::Box { size, nodes, tetrahedra }),
         (length(), [n(), n(), n()]).prop_map(|(radius, nodes)| Shape::Ball { radius, nodes }),
         ("[a-z]{1,8}(/[a-zé ]{1,8})?", any::<bool>())
             .prop_map(|(name, weld)| Shape::Mesh { file: format!("{name}.obj"), weld }),
@@ -271,6 +272,7 @@ fn drive() -> impl Strategy<Value = Drive> {
             })
             .collect(),
         file: None,
+        reaction: mass > 1.0,
     })
 }
 
@@ -612,6 +614,7 @@ pub fn scene() -> impl Strategy<Value = Scene> {
                 };
                 let contact = body.iter().filter(|b| b.name != target.name).take(1).map(pair).collect();
                 Scene {
+                    attach: Vec::new(),
                     format: 1,
                     title,
                     world,

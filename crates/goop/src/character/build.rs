@@ -174,7 +174,7 @@ pub fn build(
     }
     let mut lattice = match sampling.kind {
         Kind::Centred => stuffed(&field, &centred),
-        Kind::Grid => cubes(&field, bounds, h, false),
+        Kind::Grid | Kind::Relaxed => cubes(&field, bounds, h, false),
         Kind::Braced => cubes(&field, bounds, h, true),
     };
     if lattice.cells.is_empty() {
@@ -189,11 +189,12 @@ pub fn build(
     if lattice.cells.is_empty() {
         return Err(CharacterError::Nothing);
     }
-    if sampling.kind == Kind::Centred {
+    let relaxed = matches!(sampling.kind, Kind::Centred | Kind::Relaxed);
+    if relaxed {
         lattice.relax(&field, &vec![false; lattice.positions.len()], sampling.relax / 2);
     }
     report.moved = onto_bones(&mut lattice, bones, h);
-    if sampling.kind == Kind::Centred {
+    if relaxed {
         let held: Vec<bool> =
             lattice.positions.iter().map(|&p| bones.iter().any(|b| b.distance(p) <= 1e-9 * h)).collect();
         lattice.relax(&field, &held, sampling.relax - sampling.relax / 2);
@@ -267,7 +268,7 @@ fn thicken(field: &Field, positions: &[DVec3], triangles: &[[u32; 3]], h: f64, k
     // Radii of balls that hold a point of the lattice wherever they are.
     let (side, cover) = match kind {
         Kind::Centred => (centred.side, 5f64.sqrt() / 4.0 * centred.side),
-        Kind::Grid | Kind::Braced => (h, 3f64.sqrt() / 2.0 * h),
+        Kind::Grid | Kind::Relaxed | Kind::Braced => (h, 3f64.sqrt() / 2.0 * h),
     };
     let points = medial(field.skin, positions, triangles, 0.5 * side, 2.0 * cover);
     let lonely: Vec<DVec3> = points
@@ -277,7 +278,7 @@ fn thicken(field: &Field, positions: &[DVec3], triangles: &[[u32; 3]], h: f64, k
             let points = match kind {
                 Kind::Centred => centred.near(m, 1.1 * cover),
                 // A cube needs most of its corners inside, not one.
-                Kind::Grid | Kind::Braced => Vec::new(),
+                Kind::Grid | Kind::Relaxed | Kind::Braced => Vec::new(),
             };
             !points.iter().any(|&p| field.skin.contains(p, field.test))
         })

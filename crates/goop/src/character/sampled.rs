@@ -13,6 +13,9 @@ pub enum Skinning {
     Map(SkinMap),
     /// Low-order fits, one a part.
     Fit(FittedSkin),
+    /// The deformation matrices of reduced coordinates, which are such fits already; other coordinates have none, and it is
+    /// fitted.
+    Matrix(FittedSkin),
 }
 
 impl Skinning {
@@ -20,7 +23,7 @@ impl Skinning {
     pub fn len(&self) -> usize {
         match self {
             Skinning::Map(map) => map.len(),
-            Skinning::Fit(fit) => fit.len(),
+            Skinning::Fit(fit) | Skinning::Matrix(fit) => fit.len(),
         }
     }
 
@@ -34,7 +37,7 @@ impl Skinning {
         let mut out = vec![DVec3::ZERO; self.len()];
         match self {
             Skinning::Map(map) => map.apply(nodes, &mut out),
-            Skinning::Fit(fit) => fit.apply(&fit.fit(nodes), &mut out),
+            Skinning::Fit(fit) | Skinning::Matrix(fit) => fit.apply(&fit.fit(nodes), &mut out),
         }
         out
     }

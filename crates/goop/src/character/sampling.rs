@@ -19,6 +19,8 @@ pub enum Kind {
     Centred,
     /// Cubes cut into tetrahedra, as in the thesis' full character.
     Grid,
+    /// The same with relaxed nodes.
+    Relaxed,
     /// Cubes with springs along edges and body diagonals, as in the thesis' cube.
     Braced,
 }

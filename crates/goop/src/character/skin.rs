@@ -3,6 +3,7 @@
 //! ```text
 //! on nodes      x_v = x_n + (X_v - X_n)                 its nearest node, moved alongside
 //! embedded      x_v = Σ w_a x_a                         barycentric in its tetrahedron
+//! by matrix     x_v = Σ_b c_b R_b p(X_v)                R_b of reduced coordinates             [Chang] eq 5.2
 //! fitted        x_v = Σ_b c_b R_b p(X_v),  p = (1, x, y, z, x², y², z², xy, yz, zx)
 //!               R_b = (Σ p pᵀ)⁻¹ Σ p xᵀ over the nodes of part b        [Chang] eq 5.7-5.8
 //! ```
@@ -14,6 +15,7 @@
 //! it the normal matrix is singular to rounding far from the origin), and the matrix is factored once.
 
 use super::parts::Parts;
+use crate::coordinates::reduced::Modes;
 use crate::parallel::{Chunks, Disjoint};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -290,6 +292,12 @@ impl Part {
 }
 
 impl FittedSkin {
+    /// Where the vertices are by the maps of reduced coordinates, as amounts of their modes.
+    pub fn carried(&self, modes: &Modes, values: &[DVec3]) -> Vec<DVec3> {
+        let each = self.vertices.par_iter().enumerate();
+        each.map(|(v, &x)| modes.carry(values, self.shares.of(v), x)).collect()
+    }
+
     /// For nodes and vertices at rest that share in the same parts.
     pub fn new(nodes: &[DVec3], node_shares: &Parts, vertices: &[DVec3], shares: Parts) -> Self {
         let parts = (0..node_shares.count).map(|b| part(b as u32, nodes, node_shares)).collect();

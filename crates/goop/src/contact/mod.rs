@@ -19,7 +19,7 @@ pub mod bodies;
 pub mod obstacle;
 mod touch;
 
-pub use bodies::{BodyContact, Meetings, PairRule};
+pub use bodies::{BodyContact, Meetings, PairRule, Tie};
 pub use obstacle::{Obstacle, ObstacleShape, Published};
 pub use touch::Touch;
 
@@ -80,12 +80,14 @@ pub fn find(
         return;
     }
     let mass = body.mass();
+    let planes = planes(model, poses);
     for (node, &position) in x.iter().enumerate() {
         for (index, obstacle) in model.obstacles.iter().enumerate() {
-            if obstacle.removed {
+            let pose = &poses[index];
+            let plane = planes.get(index).copied().flatten();
+            if obstacle.removed || plane.is_some_and(|plane| plane.is_far(position, v[node], ahead, obstacle)) {
                 continue;
             }
-            let pose = &poses[index];
             if let Some(radius) = obstacle.shape.bounding_radius()
                 && !obstacle.hollow
                 && (position - pose.position).length()
@@ -96,14 +98,13 @@ pub fn find(
             {
                 continue;
             }
-            let k = node_stiffness(model, body, obstacle, node, mass);
             let friction = obstacle.friction.max(body.material.card.friction);
             if let Some(touch) = touch(
                 obstacle,
                 index,
                 pose,
                 node,
-                k,
+                || node_stiffness(model, body, obstacle, node, mass),
                 body.masses[node],
                 friction,
                 [ahead, dt],
@@ -117,12 +118,54 @@ pub fn find(
     }
 }
 
+/// So many obstacles are known beforehand where they are planes.
+const FIRST: usize = 8;
+
+/// A plane that most nodes are out of reach of: two products tell.
+#[derive(Clone, Copy)]
+pub(crate) struct Plane {
+    normal: DVec3,
+    point: DVec3,
+    /// How fast it moves along its normal, and what its turning adds to that by place.
+    velocity: f64,
+    spin: DVec3,
+}
+
+impl Plane {
+    fn is_far(&self, x: DVec3, v: DVec3, ahead: f64, obstacle: &Obstacle) -> bool {
+        let offset = x - self.point;
+        let here = self.normal.dot(offset);
+        let there = here + ahead * (self.normal.dot(v) - self.velocity - self.spin.dot(offset));
+        // Twice the range is as far as an implicit step looks.
+        here.min(there) > 2.0 * obstacle.range * (1.0 + 1e-9)
+    }
+
+    /// Height over it (m).
+    pub(crate) fn above(&self, x: DVec3) -> f64 {
+        self.normal.dot(x - self.point)
+    }
+}
+
+/// Which of the first obstacles are planes.
+pub(crate) fn planes(model: &Model, poses: &[Pose]) -> [Option<Plane>; FIRST] {
+    let mut planes = [None; FIRST];
+    for ((plane, obstacle), pose) in planes.iter_mut().zip(&model.obstacles).zip(poses) {
+        if !obstacle.hollow && obstacle.published.is_none() && matches!(obstacle.shape, ObstacleShape::Plane) {
+            let normal = pose.rotation * DVec3::Y;
+            // n·(ω×r) = (n×ω)·r
+            let (velocity, spin) = (normal.dot(pose.velocity), normal.cross(pose.spin));
+            *plane = Some(Plane { normal, point: pose.position, velocity, spin });
+        }
+    }
+    planes
+}
+
 fn touch(
     obstacle: &Obstacle,
     index: usize,
     pose: &Pose,
     node: usize,
-    k: f64,
+    stiffness: impl Fn() -> f64,
     mass: f64,
     friction: f64,
     [ahead, dt]: [f64; 2],
@@ -136,6 +179,12 @@ fn touch(
     let n = gap.normal;
     // Distance at x itself, measured along the normal of where it is going.
     let here = gap.distance - ahead * relative.dot(n);
+    // Forces may bring a node in that its velocity alone would not.
+    let reach = if ahead > 0.0 { 2.0 * obstacle.range } else { obstacle.range };
+    if obstacle.published.is_none() && gap.distance.min(here) >= reach {
+        return None;
+    }
+    let k = stiffness();
     let (energy, push, stiffness) = if let Some(published) = obstacle.published {
         // Beyond forty decay lengths the potential is less than rounding of its height.
         let (energy, force, stiffness) = obstacle.published_potential(x, pose);
@@ -144,11 +193,6 @@ fn touch(
         }
         (energy, force, stiffness)
     } else {
-        // Forces may bring a node in that its velocity alone would not.
-        let reach = if ahead > 0.0 { 2.0 * obstacle.range } else { obstacle.range };
-        if gap.distance.min(here) >= reach {
-            return None;
-        }
         let over = obstacle.range - here;
         (0.5 * k * over * over, k * over * n, along(n) * k)
     };
@@ -181,6 +225,8 @@ fn touch(
         surface_velocity,
         anchor,
         released: false,
+        let_go: false,
+        turned: false,
     };
     if friction > 0.0 {
         let limit = friction * normal_force;

@@ -47,6 +47,10 @@ pub struct Touch {
     pub anchor: DVec3,
     /// The step found that the node leaves: nothing acts on it.
     pub released: bool,
+    /// A solve let the node go: when it is taken back it is kept.
+    pub(super) let_go: bool,
+    /// Slip turned round in this step: the next time it sticks.
+    pub(super) turned: bool,
 }
 
 /// What friction may do at a touch.
@@ -105,21 +109,26 @@ impl Touch {
     }
 
     /// Corrects what was assumed of the touch where a step ends with this move past the surface:
-    /// it may press or not, stick or slip. It starts to slip only if `may_slip`, so that the two do
-    /// not take turns: too much hold only costs energy, a slip that drives the node would make some.
+    /// it may press or not, stick or slip. It starts to slip only if `may_slip`, and turns round once, so that
+    /// the two do not take turns: too much hold only costs energy, a slip that drives the node would make some.
+    /// Nor do pressing and leaving: a node that is let go and gets in is held, at the price of a small pull.
     /// Whether anything changed.
     pub fn settle(&mut self, shift: DVec3, may_slip: bool) -> bool {
-        let released = !self.presses(shift);
+        let kept = self.let_go && !self.released;
+        let released = !self.presses(shift) && !kept;
         let changed = released != self.released;
+        self.let_go |= changed && released;
         self.released = released;
         if released || self.hold.limit == 0.0 {
             return changed;
         }
         let trial = self.trial(shift);
         let (holds, turns) = (trial.length() <= self.hold.limit, self.slips && trial.dot(self.friction) < 0.0);
+        let may_slip = may_slip && !self.turned;
         if self.slips && (holds || (turns && !may_slip)) {
             self.stick();
         } else if !holds && may_slip && (!self.slips || turns) {
+            self.turned = turns;
             self.slip(trial, shift);
         } else {
             return changed;

@@ -12,7 +12,8 @@ use crate::coordinates::reduced;
 use crate::coordinates::rigid::Point;
 use crate::drive;
 use crate::elastic::Elasticity;
-use crate::integrate::{ForcesAt, account, explicit, implicit};
+use crate::integrate::foresight::Foresight;
+use crate::integrate::{ForcesAt, account, explicit, implicit, reaction};
 use crate::model::{Body, Coordinates, Integrator, Load, Model};
 use crate::shape::Dimension;
 use crate::solve::{BlockMatrix, ByParts, Report, Solver};
@@ -105,6 +106,8 @@ pub struct Scratch {
     pub(crate) right: Vec<DVec3>,
     pub(crate) delta: Vec<DVec3>,
     pub(crate) trial: Vec<DVec3>,
+    /// Velocities that an implicit step is linearised at; those before it where empty.
+    pub(crate) foresight: Foresight,
     pub(crate) put_back: Vec<PutBack>,
     pub(crate) original: Vec<(usize, DVec3)>,
     /// Forces of springs and dampers as a single linearisation used them.
@@ -147,6 +150,7 @@ impl Scratch {
             right: vector(implicit),
             delta: vector(implicit),
             trial: vector(implicit),
+            foresight: Foresight::default(),
             put_back: Vec::new(),
             original: Vec::new(),
             used: Vec::new(),
@@ -328,6 +332,10 @@ pub fn step(
     scratch.find_normals(body, x0);
     scratch.find_loads(body, load_time, x0);
     scratch.hold(body, clock.time + dt);
+    let reacts = reaction::acts(body);
+    if reacts {
+        reaction::begin(model, body, clock, before, scratch);
+    }
     let (ahead, poses) = match integrator.forces_at() {
         ForcesAt::Start => (0.0, clock.before),
         ForcesAt::Middle => (0.5 * dt, clock.before),
@@ -336,6 +344,10 @@ pub fn step(
     let touches = &mut scratch.now.touches;
     timed(Stage::Contact, || contact::find(model, body, poses, ahead, dt, x0, v0, &before.anchors, touches));
 
+    if integrator.implicit() && scratch.reduced.is_none() {
+        let Scratch { foresight, held, free, .. } = scratch;
+        foresight.look(body, clock, before, held, free);
+    }
     let mut outcome = Outcome::default();
     let mut work = scratch.reduced.take();
     match (integrator, &mut work) {
@@ -343,11 +355,17 @@ pub fn step(
             reduced::implicit(model, body, clock, before, state, scratch, work, &mut outcome);
         }
         (_, Some(work)) => reduced::explicit(model, body, clock, before, state, scratch, work),
+        (Integrator::BackwardEuler, None) if reacts => {
+            reaction::step(model, body, clock, before, state, scratch, &mut outcome);
+        }
         (Integrator::BackwardEuler, None) => implicit::step(model, body, clock, before, state, scratch, &mut outcome),
         (Integrator::ImplicitMidpoint, None) => {
             implicit::midpoint(model, body, clock, before, state, scratch, &mut outcome)
         }
         _ => explicit::step(model, body, clock, before, state, scratch),
+    }
+    if reacts {
+        reaction::finish(model, body, clock, before, state);
     }
     if let Some(axis) = model.flat {
         for i in 0..body.len() {
@@ -414,9 +432,20 @@ fn put_back(
     if model.obstacles.iter().all(|o| o.removed || o.published.is_some()) {
         return;
     }
+    let (from, to) = (contact::planes(model, clock.before), contact::planes(model, clock.after));
     for i in (0..body.len()).filter(|&i| scratch.free[i]) {
         let (start, position, velocity) = (before.positions[i], state.positions[i], state.velocities[i]);
         if !position.is_finite() {
+            continue;
+        }
+        // Nothing but floors, and above them all the way.
+        let clear = |k: usize| {
+            let over = |planes: &[Option<contact::Plane>], x| {
+                planes.get(k).is_some_and(|plane| plane.is_some_and(|plane| plane.above(x) > 0.0))
+            };
+            over(&from, start) && over(&to, position)
+        };
+        if (0..model.obstacles.len()).all(clear) {
             continue;
         }
         let (mut moved, mut work) = (false, 0.0);
@@ -431,10 +460,14 @@ fn put_back(
                 continue;
             }
             let mut gap = obstacle.gap(end, to);
+            let half = 0.5 * obstacle.thickness();
+            if half.is_infinite() && gap.distance >= 0.0 {
+                continue;
+            }
             let local_start = from.rotation.inverse() * (start - from.position);
             let local_end = to.rotation.inverse() * (end - to.position);
             // A way that may lead past the middle of the solid: where did it go in?
-            let entered = ((local_end - local_start).length() >= 0.5 * obstacle.thickness())
+            let entered = ((local_end - local_start).length() >= half)
                 .then(|| obstacle.first_touch(start, end, from, to))
                 .flatten();
             if let Some((fraction, touched)) = entered {

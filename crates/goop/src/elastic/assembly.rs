@@ -76,25 +76,55 @@ struct Blocks {
     unit: [[f64; 3]; WIDE],
 }
 
+/// Where blocks go.
+pub(super) trait Rows {
+    fn add(&mut self, position: u32, block: &DMat3);
+    fn add_diagonal(&mut self, node: usize, block: &DMat3);
+}
+
+impl Rows for RowsChunk<'_, f64> {
+    #[inline(always)]
+    fn add(&mut self, position: u32, block: &DMat3) {
+        RowsChunk::<f64>::add(self, position, block);
+    }
+
+    #[inline(always)]
+    fn add_diagonal(&mut self, node: usize, block: &DMat3) {
+        RowsChunk::add_diagonal(self, node, block);
+    }
+}
+
+/// Blocks are symmetric, and those on the diagonal follow from all others: rows add up to nothing.
+impl Rows for RowsChunk<'_, f32> {
+    #[inline(always)]
+    fn add(&mut self, position: u32, block: &DMat3) {
+        let [entries @ .., last] = block.to_cols_array().map(|v| v as f32);
+        RowsChunk::<f32>::add(self, position, &entries, last);
+    }
+
+    #[inline(always)]
+    fn add_diagonal(&mut self, _: usize, _: &DMat3) {}
+}
+
 impl Springs {
     /// Adds what the elements give to the rows of one chunk.
-    pub(super) fn assemble(&self, chunk: usize, nodes: Range<usize>, at: At, to: &Positions, rows: &mut RowsChunk) {
+    pub(super) fn assemble(&self, chunk: usize, nodes: Range<usize>, at: At, to: &Positions, rows: &mut impl Rows) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
             return unsafe { self.assemble_avx2(chunk, nodes, at, to, rows) };
         }
-        self.assemble_by::<[f64; WIDE]>(chunk, nodes, at, to, rows);
+        self.assemble_by::<[f64; WIDE], _>(chunk, nodes, at, to, rows);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn assemble_avx2(&self, chunk: usize, nodes: Range<usize>, at: At, to: &Positions, rows: &mut RowsChunk) {
-        self.assemble_by::<crate::lanes::avx2::Register>(chunk, nodes, at, to, rows);
+    fn assemble_avx2(&self, chunk: usize, nodes: Range<usize>, at: At, to: &Positions, rows: &mut impl Rows) {
+        self.assemble_by::<crate::lanes::avx2::Register, _>(chunk, nodes, at, to, rows);
     }
 
     #[inline(always)]
-    fn assemble_by<L: Lanes>(&self, chunk: usize, nodes: Range<usize>, at: At, to: &Positions, rows: &mut RowsChunk) {
+    fn assemble_by<L: Lanes, R: Rows>(&self, chunk: usize, nodes: Range<usize>, at: At, to: &Positions, rows: &mut R) {
         for springs in to.inside[chunk].chunks(WIDE) {
             let mut four = Four::default();
             for (l, &s) in springs.iter().enumerate() {

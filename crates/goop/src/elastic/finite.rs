@@ -175,18 +175,25 @@ impl Elasticity for Finite {
             self.hexahedra.locate(matrix);
         });
         let at = At { x, tension_at: if exact { x } else { tension_at }, weights, exact };
-        let single = !exact && matrix.is_rough();
+        if !exact
+            && matrix.is_rough()
+            && self.hexahedra.is_empty()
+            && let Some(places) = self.tetrahedra.positions.get()
+        {
+            let rows = matrix.singles_mut();
+            self.chunks.each(|c, range| {
+                // SAFETY: every chunk is taken once.
+                let mut rows = unsafe { rows.chunk(c) };
+                self.eights.assemble(c, &range, at, &places[c], &mut rows);
+                rows.close();
+            });
+            return;
+        }
         let rows = matrix.rows_mut();
         self.chunks.each(|c, range| {
             // SAFETY: every chunk is taken once.
             let mut rows = unsafe { rows.chunk(c) };
-            match self.tetrahedra.positions.get() {
-                Some(places) if single => {
-                    self.eights.assemble(c, &range, at, &places[c], &mut rows);
-                    rows.close();
-                }
-                _ => self.tetrahedra.assemble(c, &range, at, &mut rows),
-            }
+            self.tetrahedra.assemble(c, &range, at, &mut rows);
             self.hexahedra.assemble(c, &range, at, &mut rows);
         });
     }

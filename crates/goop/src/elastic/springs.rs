@@ -244,6 +244,16 @@ impl Elasticity for Springs {
     ) {
         let positions = self.positions.get_or_init(|| Positions::new(self, matrix));
         let at = At { constants: self.constants(memory), x, tension_at, weights, exact };
+        if matrix.is_rough() && !exact {
+            let rows = matrix.singles_mut();
+            self.chunks.each(|c, range| {
+                // SAFETY: every chunk is taken once.
+                let mut rows = unsafe { rows.chunk(c) };
+                self.assemble(c, range, at, positions, &mut rows);
+                rows.close();
+            });
+            return;
+        }
         let rows = matrix.rows_mut();
         self.chunks.each(|c, range| {
             // SAFETY: every chunk is taken once.

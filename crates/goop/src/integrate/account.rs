@@ -139,7 +139,9 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
         if body.drag[i] != 0.0 {
             force -= scratch.drag(body, i) * (drag_velocity(i, v_used) - wind);
         }
-        for touch in scratch.now.touches.iter().filter(|t| t.node == node) {
+        // In the order of nodes.
+        let first = scratch.now.touches.partition_point(|t| t.node < node);
+        for touch in scratch.now.touches[first..].iter().take_while(|t| t.node == node) {
             let (_, push, friction, damper) = touch_forces(touch);
             force += push + friction + damper;
         }

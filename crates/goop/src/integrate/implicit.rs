@@ -48,6 +48,9 @@ const ROUNDING: f64 = 1e-14;
 const LEAST_RESIDUAL: f64 = 1e-12;
 /// Solves for one linearisation, until the nodes found to press are those assumed to.
 const CONTACT_PASSES: usize = 8;
+/// Rough solves before the first of them, and their residual.
+const ROUGH_PASSES: usize = 4;
+const ROUGH: f64 = 0.05;
 
 /// One backward Euler step.
 pub fn step(
@@ -130,7 +133,8 @@ fn solve_velocity(
     let mut matrix = scratch.matrix.take().unwrap_or_else(|| elastic.structure());
     let v = &mut state.velocities;
     for i in 0..n {
-        v[i] = if scratch.free[i] { before.velocities[i] } else { scratch.trial[i] };
+        let foreseen = scratch.foresight.velocities.get(i).copied().unwrap_or(before.velocities[i]);
+        v[i] = if scratch.free[i] { foreseen } else { scratch.trial[i] };
     }
     if body.by_parts
         && scratch.by_parts.is_none()
@@ -147,34 +151,61 @@ fn solve_velocity(
         if let Some(parts) = &scratch.by_parts {
             matrix.keep_within(parts.part_of(), crate::solve::by_parts::FIRMER);
         }
-        for pass in 0..CONTACT_PASSES {
+        let tolerance = body.solver.tolerance;
+        let strict = !body.solver.method.only_iterates();
+        scratch.delta.fill(DVec3::ZERO);
+        // Which touches hold is known long before how much they bear: roughly solved until none changes.
+        let mut rough = if scratch.now.touches.is_empty() { 0 } else { ROUGH_PASSES };
+        let (mut pass, mut spent) = (0, 0);
+        loop {
             let mut memory = before.direct_left.max(state.direct_left);
+            // Neither a factor nor parts solved one by one are cheaper for being rough.
+            if memory > 0 || body.solver.method.is_direct() || scratch.by_parts.is_some() {
+                rough = 0;
+            }
+            let warm = spent > 0 || pass > 0;
             let Scratch { solver, by_parts, free, right, delta, .. } = scratch;
-            let mut solve = |settings: &Settings, delta: &mut [DVec3], memory: &mut u32, warm: bool| match by_parts {
-                Some(parts) => parts.solve(settings, &matrix, free, right, delta, memory),
-                None => solver.solve_from(settings, &matrix, free, right, delta, memory, warm),
+            let mut solve = |tolerance: f64, delta: &mut [DVec3], memory: &mut u32, warm: bool| {
+                let settings = Settings { tolerance, ..body.solver };
+                timed(Stage::Solve, || match by_parts {
+                    Some(parts) => parts.solve(&settings, &matrix, free, right, delta, memory),
+                    None => solver.solve_from(&settings, &matrix, free, right, delta, memory, warm),
+                })
             };
-            let mut report = timed(Stage::Solve, || solve(&body.solver, delta, &mut memory, pass > 0));
-            if report.converged && !body.solver.method.only_iterates() {
-                // A stiff body's right side is large beside its momenta, and a residual small
-                // beside it can still hold the body back: measure it by the momenta too.
-                let scale = momentum_scale(model, body, h, v, delta);
-                let fair = body.solver.tolerance * scale / outcome.newton_residual;
-                if report.residual > fair && report.residual > LEAST_RESIDUAL {
-                    let tighter = Settings { tolerance: fair.max(LEAST_RESIDUAL), ..body.solver };
-                    report = timed(Stage::Solve, || solve(&tighter, delta, &mut memory, true));
+            if rough > 0 {
+                let report = solve(tolerance.max(ROUGH), delta, &mut memory, warm);
+                state.direct_left = memory;
+                spent += report.iterations;
+                let any = report.converged
+                    && switch_touches(h, v, true, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block));
+                rough = if any { rough - 1 } else { 0 };
+                continue;
+            }
+            // A stiff body's right side is large beside its momenta, and a residual small
+            // beside it can still hold the body back: measure it by the momenta too.
+            let fair = |delta: &[DVec3]| tolerance * momentum_scale(model, body, h, v, delta) / outcome.newton_residual;
+            let likely = if strict { fair(delta).clamp(body.solver.least_at_once(), tolerance) } else { tolerance };
+            let mut report = solve(likely, delta, &mut memory, warm);
+            if report.converged && strict {
+                let fair = fair(delta).max(LEAST_RESIDUAL);
+                if report.residual > fair {
+                    spent += report.iterations;
+                    report = solve(fair, delta, &mut memory, true);
                 }
             }
+            report.iterations += spent;
+            spent = 0;
             outcome.solve = Some(report.after(outcome.solve));
             state.direct_left = memory;
-            if pass + 1 == CONTACT_PASSES
-                || !switch_touches(h, v, pass < 2, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block))
+            pass += 1;
+            if pass == CONTACT_PASSES
+                || !switch_touches(h, v, pass <= 2, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block))
             {
                 break;
             }
         }
         if body.newton <= 1 {
-            forces_used(body, h, &matrix, scratch);
+            forces_used(body, h, &matrix, scratch, scratch.by_parts.is_none());
         }
         add(v, 1.0, &scratch.delta);
         if body.newton <= 1 {
@@ -211,13 +242,18 @@ fn add(v: &mut [DVec3], share: f64, delta: &[DVec3]) {
 
 /// Forces of springs and their dampers as one linearisation used them, for the account:
 /// those at the point of linearisation less (h K + D) δ, which is what the matrix holds beside
-/// masses, drag, contacts and compliant pins.
-pub(crate) fn forces_used(body: &Body, h: f64, matrix: &BlockMatrix, scratch: &mut Scratch) {
+/// masses, drag, contacts and compliant pins. `solved`: δ is what the solver found last.
+pub(crate) fn forces_used(body: &Body, h: f64, matrix: &BlockMatrix, scratch: &mut Scratch, solved: bool) {
     let n = body.len();
     scratch.everywhere.resize(n, true);
     let mut used = std::mem::take(&mut scratch.used);
     used.resize(n, DVec3::ZERO);
-    matrix.product(&scratch.everywhere, &scratch.delta, &mut used);
+    match scratch.solver.product().filter(|_| solved) {
+        Some(known) => used.copy_from_slice(known),
+        None => {
+            matrix.product(&scratch.everywhere, &scratch.delta, &mut used);
+        }
+    }
     let (out, shared) = (Disjoint::new(&mut used), &*scratch);
     Chunks::new(n).each(|_, range| {
         // SAFETY: chunks are disjoint.
@@ -271,6 +307,7 @@ pub(crate) fn switch_touches(
             let (right, block) = worth(touch);
             scratch.right[i] += right - old_right;
             add(i, block - old_block, matrix);
+            scratch.solver.changed(i, (block - old_block) * scratch.delta[i]);
             any = true;
         }
     }
@@ -302,17 +339,9 @@ pub(crate) fn fill(
     }
     let weights = Weights { position: h * h, velocity: h };
     elasticity(body).stiffness_under_tension(&before.memory, x, tension_at, weights, false, matrix);
-    let rows = matrix.rows_mut();
-    rows.chunks.each(|c, range| {
-        // SAFETY: every chunk is taken once.
-        let mut rows = unsafe { rows.chunk(c) };
-        for i in range {
-            let mut block = DMat3::from_diagonal(DVec3::splat(body.masses[i]));
-            if body.drag[i] != 0.0 {
-                block += scratch.drag(body, i) * h;
-            }
-            rows.add_diagonal(i, &block);
-        }
+    matrix.add_to_diagonal(|i| {
+        let block = DMat3::from_diagonal(DVec3::splat(body.masses[i]));
+        if body.drag[i] != 0.0 { block + scratch.drag(body, i) * h } else { block }
     });
     for touch in scratch.now.touches.iter().filter(|t| !t.released) {
         matrix.add_diagonal(touch.node as usize, touch.stiffness * (h * h) + touch.damping * h);

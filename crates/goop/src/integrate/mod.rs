@@ -6,8 +6,10 @@
 
 pub mod account;
 pub mod explicit;
+pub(crate) mod foresight;
 pub mod implicit;
 pub(crate) mod momenta;
+pub mod reaction;
 pub mod semi_implicit;
 
 use crate::model::Integrator;

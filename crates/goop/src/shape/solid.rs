@@ -19,6 +19,21 @@ use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
 impl Shape {
+    /// The same nodes with every cell of the grid cut into five tetrahedra, the other way in every other cell.
+    pub fn block_of_tetrahedra(size: DVec3, nodes: [usize; 3]) -> Result<Self, ShapeError> {
+        const FIVE: [[[usize; 4]; 5]; 2] = [
+            [[0, 3, 5, 6], [1, 0, 3, 5], [2, 0, 3, 6], [4, 0, 5, 6], [7, 3, 5, 6]],
+            [[1, 2, 4, 7], [0, 1, 2, 4], [3, 1, 2, 7], [5, 1, 4, 7], [6, 2, 4, 7]],
+        ];
+        let block = Self::block(size, nodes)?;
+        let Layout::Grid(grid) = &block.layout else { return Ok(block) };
+        let [nu, nv, _] = nodes.map(|n| n - 1);
+        let odd = |cell: usize| (cell % nu + cell / nu % nv + cell / nu / nv) % 2;
+        let cells = grid.cells().enumerate();
+        let cells = cells.flat_map(|(at, corners)| FIVE[odd(at)].map(|t| t.map(|k| corners[k]))).collect();
+        Self::from_tetrahedra(block.rest_positions.clone(), cells, Vec::new(), Default::default())
+    }
+
     /// Box with its sides along the axes, centred; sides (m).
     pub fn block(size: DVec3, nodes: [usize; 3]) -> Result<Self, ShapeError> {
         for (what, side) in [("block's x side", size.x), ("block's y side", size.y), ("block's z side", size.z)] {

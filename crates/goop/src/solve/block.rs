@@ -11,12 +11,14 @@
 //!
 //! The diagonal is an array of its own, because filling the matrix reaches for the
 //! diagonal of rows far ahead. Blocks are row-major: entry (r, c) of block p is
-//! `values[9 p + 3 r + c]`. A product reads every block once: 76 bytes with its column number.
+//! `values[9 p + 3 r + c]`. A product reads every block once: 76 bytes with its column number, or 40 where
+//! blocks off the diagonal are kept in single precision, for directions of a step that is solved loosely.
 
 use crate::lanes::{Lanes, WIDE};
 use crate::parallel::{Chunks, Disjoint};
 use glam::{DMat3, DVec3};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers between asking for one and using it: one stream of memory is more than the
 /// processor foresees well by itself.
@@ -35,9 +37,20 @@ pub struct BlockMatrix {
     values: Vec<f64>,
     /// The same for diagonal blocks.
     diagonal: Vec<f64>,
+    /// In the place of `values` where single precision is enough; empty until then.
+    singles: Vec<f32>,
     chunks: Chunks,
-    /// What comes next may be found in single precision.
+    /// Blocks off the diagonal are in `singles`.
     rough: bool,
+    /// Another one after every change of a value, and of a value off the diagonal.
+    version: u64,
+    outside: u64,
+}
+
+/// A number that no matrix had before.
+fn next_version() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl BlockMatrix {
@@ -94,7 +107,32 @@ impl BlockMatrix {
         columns.truncate(write);
         columns.shrink_to_fit();
         let (values, diagonal) = (vec![0.0; 9 * write + 1], vec![0.0; 9 * nodes + 1]);
-        Self { row_start, columns, inside, values, diagonal, chunks, rough: false }
+        Self {
+            row_start,
+            columns,
+            inside,
+            values,
+            diagonal,
+            singles: Vec::new(),
+            chunks,
+            rough: false,
+            version: next_version(),
+            outside: next_version(),
+        }
+    }
+
+    /// Tells values apart: equal numbers mean equal values.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The same for values off the diagonal alone.
+    pub(super) fn version_outside(&self) -> u64 {
+        self.outside
+    }
+
+    pub(super) fn diagonals(&self) -> &[f64] {
+        &self.diagonal
     }
 
     /// Rows.
@@ -137,14 +175,32 @@ impl BlockMatrix {
         &self.columns
     }
 
-    pub(super) fn values(&self) -> &[f64] {
-        &self.values
+    /// A row of a block, in single precision.
+    #[inline(always)]
+    pub(super) fn single_row(&self, p: usize, r: usize) -> [f32; 3] {
+        let at = 9 * p + 3 * r;
+        if self.rough {
+            let row = &self.singles[at..at + 3];
+            [row[0], row[1], row[2]]
+        } else {
+            let row = &self.values[at..at + 3];
+            [row[0] as f32, row[1] as f32, row[2] as f32]
+        }
+    }
+
+    fn kept(&self, p: usize) -> DMat3 {
+        if self.rough {
+            let entries: [f64; 9] = std::array::from_fn(|k| f64::from(self.singles[9 * p + k]));
+            DMat3::from_cols_array(&entries).transpose()
+        } else {
+            block(&self.values, p)
+        }
     }
 
     /// Columns and blocks kept in a row, ascending: all from the diagonal on, and some before it.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, DMat3)> + '_ {
         let (range, inside) = (self.row_range(row), self.inside[row][0] as usize);
-        let kept = |p: usize| (self.columns[p] as usize, block(&self.values, p));
+        let kept = |p: usize| (self.columns[p] as usize, self.kept(p));
         let diagonal = std::iter::once((row, self.diagonal(row)));
         (range.start..inside).map(kept).chain(diagonal).chain((inside..range.end).map(kept))
     }
@@ -156,6 +212,7 @@ impl BlockMatrix {
 
     /// Sets every value to zero.
     pub fn clear(&mut self) {
+        self.rough = false;
         let rows = self.rows_mut();
         rows.chunks.each(|c, _| {
             // SAFETY: every chunk takes its own rows.
@@ -166,13 +223,20 @@ impl BlockMatrix {
     }
 
     /// Sets every value to zero, for entries of which six digits are enough: directions of a step that is solved
-    /// to a loose tolerance. It holds for what is added first.
+    /// to a loose tolerance. Whoever knows nothing of that fills the matrix as ever.
     pub fn clear_rough(&mut self) {
-        self.clear();
+        self.singles.resize(9 * self.columns.len() + 1, 0.0);
         self.rough = true;
+        let rows = self.singles_mut();
+        rows.chunks.each(|c, _| {
+            // SAFETY: every chunk takes its own rows.
+            let chunk = unsafe { rows.chunk(c) };
+            chunk.values.fill(0.0);
+            chunk.diagonal.fill(0.0);
+        });
     }
 
-    /// Whether entries that come next may be found in single precision; nothing is off the diagonal then.
+    /// Whether blocks off the diagonal may be given in single precision.
     pub fn is_rough(&self) -> bool {
         self.rough
     }
@@ -195,25 +259,30 @@ impl BlockMatrix {
         }
         let (r, c) = (row as u32, column as u32);
         match self.position(r, c) {
-            Some(p) => block(&self.values, p as usize),
-            None => self.position(c, r).map_or(DMat3::ZERO, |p| block(&self.values, p as usize).transpose()),
+            Some(p) => self.kept(p as usize),
+            None => self.position(c, r).map_or(DMat3::ZERO, |p| self.kept(p as usize).transpose()),
         }
     }
 
     /// Sets blocks that join nodes of different parts to zero and puts a share of what
     /// they held on both diagonals.
     pub fn keep_within(&mut self, part_of: &[u32], share: f64) {
+        (self.version, self.outside) = (next_version(), next_version());
         for row in 0..self.nodes() {
             for p in self.row_range(row) {
                 let column = self.columns[p] as usize;
                 if part_of[row] != part_of[column] {
                     if row < column {
-                        let cut = block(&self.values, p);
+                        let cut = self.kept(p);
                         let held = (cut + cut.transpose()) * (-0.5 * share);
                         add_block(&mut self.diagonal, row, &held);
                         add_block(&mut self.diagonal, column, &held);
                     }
-                    self.values[9 * p..9 * p + 9].fill(0.0);
+                    if self.rough {
+                        self.singles[9 * p..9 * p + 9].fill(0.0);
+                    } else {
+                        self.values[9 * p..9 * p + 9].fill(0.0);
+                    }
                 }
             }
         }
@@ -221,17 +290,50 @@ impl BlockMatrix {
 
     /// Adds to the diagonal block of a node.
     pub fn add_diagonal(&mut self, node: usize, block: DMat3) {
+        self.version = next_version();
         add_block(&mut self.diagonal, node, &block);
     }
 
+    /// Adds to all diagonal blocks, side by side.
+    pub(crate) fn add_to_diagonal(&mut self, block: impl Fn(usize) -> DMat3 + Sync) {
+        self.version = next_version();
+        let diagonal = Disjoint::new(&mut self.diagonal);
+        self.chunks.each(|_, range| {
+            // SAFETY: chunks are disjoint.
+            let part = unsafe { diagonal.slice(9 * range.start..9 * range.end) };
+            for (k, i) in range.enumerate() {
+                add_block(part, k, &block(i));
+            }
+        });
+    }
+
     /// Gives chunks of rows to be filled side by side.
-    pub fn rows_mut(&mut self) -> RowsMut<'_> {
-        self.rough = false;
+    pub fn rows_mut(&mut self) -> RowsMut<'_, f64> {
+        (self.version, self.outside) = (next_version(), next_version());
+        if self.rough {
+            // Nothing is in it yet.
+            self.values.fill(0.0);
+            self.rough = false;
+        }
         RowsMut {
             row_start: &self.row_start,
             columns: &self.columns,
             inside: &self.inside,
             values: Disjoint::new(&mut self.values),
+            diagonal: Disjoint::new(&mut self.diagonal),
+            chunks: self.chunks,
+        }
+    }
+
+    /// The same in single precision off the diagonal, after [`clear_rough`](Self::clear_rough).
+    pub(crate) fn singles_mut(&mut self) -> RowsMut<'_, f32> {
+        assert!(self.rough, "cleared for single precision");
+        (self.version, self.outside) = (next_version(), next_version());
+        RowsMut {
+            row_start: &self.row_start,
+            columns: &self.columns,
+            inside: &self.inside,
+            values: Disjoint::new(&mut self.singles),
             diagonal: Disjoint::new(&mut self.diagonal),
             chunks: self.chunks,
         }
@@ -269,6 +371,22 @@ impl BlockMatrix {
     /// fourth lane of a block's row is the next number in memory; it meets a zero or is thrown away.
     #[inline(always)]
     fn product_rows_by<L: Lanes>(&self, rows: Range<usize>, free: &[bool], x: &[[f64; 3]], y: &mut [[f64; 3]]) -> f64 {
+        if self.rough {
+            self.product_rows_of::<L, f32>(&self.singles, rows, free, x, y)
+        } else {
+            self.product_rows_of::<L, f64>(&self.values, rows, free, x, y)
+        }
+    }
+
+    #[inline(always)]
+    fn product_rows_of<L: Lanes, V: Number>(
+        &self,
+        values: &[V],
+        rows: Range<usize>,
+        free: &[bool],
+        x: &[[f64; 3]],
+        y: &mut [[f64; 3]],
+    ) -> f64 {
         let first = rows.start;
         let (mut dot, mut begun) = (0.0, first);
         for row in rows {
@@ -283,12 +401,12 @@ impl BlockMatrix {
             let spread = [L::splat(own[0]), L::splat(own[1]), L::splat(own[2])];
             let mut sums = [L::splat(0.0); 3];
             for p in range.start..inside.start {
-                add_products(&mut sums, lanes(&self.values, p), &x[self.columns[p] as usize]);
+                add_products(&mut sums, lanes(values, p), &x[self.columns[p] as usize]);
             }
             add_products(&mut sums, lanes(&self.diagonal, row), &own);
             for p in inside.clone() {
-                L::fetch(&self.values, 9 * p + AHEAD);
-                let (block, column): ([L; 3], _) = (lanes(&self.values, p), self.columns[p] as usize);
+                V::fetch::<L>(values, 9 * p + AHEAD);
+                let (block, column): ([L; 3], _) = (lanes(values, p), self.columns[p] as usize);
                 add_products(&mut sums, block, &x[column]);
                 let to = &mut y[column - first];
                 let mirrored =
@@ -296,7 +414,7 @@ impl BlockMatrix {
                 L::load_vector(to).plus(mirrored).store_vector(to);
             }
             for p in inside.end..range.end {
-                add_products(&mut sums, lanes(&self.values, p), &x[self.columns[p] as usize]);
+                add_products(&mut sums, lanes(values, p), &x[self.columns[p] as usize]);
             }
             let out = &mut y[row - first];
             for r in 0..3 {
@@ -316,12 +434,54 @@ fn block(values: &[f64], p: usize) -> DMat3 {
 
 /// The three rows of a block.
 #[inline(always)]
-fn lanes<L: Lanes>(values: &[f64], p: usize) -> [L; 3] {
-    let block: &[f64; 10] = values[9 * p..9 * p + 10].try_into().expect("ten numbers");
+fn lanes<L: Lanes, V: Number>(values: &[V], p: usize) -> [L; 3] {
+    let block: &[V; 10] = values[9 * p..9 * p + 10].try_into().expect("ten numbers");
     let (first, _) = block.split_first_chunk::<WIDE>().expect("four of ten");
     let (second, _) = block[3..].split_first_chunk::<WIDE>().expect("four of seven");
     let (third, _) = block[6..].split_first_chunk::<WIDE>().expect("four of four");
-    [L::load(first), L::load(second), L::load(third)]
+    [V::load(first), V::load(second), V::load(third)]
+}
+
+/// What blocks are kept in.
+pub trait Number: Copy + Send + Sync {
+    /// Four, in double precision.
+    fn load<L: Lanes>(from: &[Self; WIDE]) -> L;
+    /// Asks for a line of memory that will be read soon.
+    fn fetch<L: Lanes>(from: &[Self], at: usize);
+    /// In double precision.
+    fn double(self) -> f64;
+}
+
+impl Number for f64 {
+    #[inline(always)]
+    fn load<L: Lanes>(from: &[f64; WIDE]) -> L {
+        L::load(from)
+    }
+
+    #[inline(always)]
+    fn fetch<L: Lanes>(from: &[f64], at: usize) {
+        L::fetch(from, at);
+    }
+
+    #[inline(always)]
+    fn double(self) -> f64 {
+        self
+    }
+}
+
+impl Number for f32 {
+    #[inline(always)]
+    fn load<L: Lanes>(from: &[f32; WIDE]) -> L {
+        L::load_single(from)
+    }
+
+    #[inline(always)]
+    fn fetch<L: Lanes>(_: &[f32], _: usize) {}
+
+    #[inline(always)]
+    fn double(self) -> f64 {
+        f64::from(self)
+    }
 }
 
 /// Entries times the numbers they meet, row by row.
@@ -334,33 +494,33 @@ fn add_products<L: Lanes>(sums: &mut [L; 3], block: [L; 3], x: &[f64; 3]) {
 }
 
 /// Rows of a matrix, open for filling chunk by chunk.
-pub struct RowsMut<'a> {
+pub struct RowsMut<'a, V = f64> {
     row_start: &'a [u32],
     columns: &'a [u32],
     inside: &'a [[u32; 2]],
-    values: Disjoint<'a, f64>,
+    values: Disjoint<'a, V>,
     diagonal: Disjoint<'a, f64>,
     /// The partition of the rows.
     pub chunks: Chunks,
 }
 
 /// The rows of one chunk.
-pub struct RowsChunk<'a> {
+pub struct RowsChunk<'a, V = f64> {
     first_row: usize,
     first_block: usize,
     /// From the first row of the chunk on, one more than it has rows; then of all blocks.
     row_start: &'a [u32],
     columns: &'a [u32],
     inside: &'a [[u32; 2]],
-    values: &'a mut [f64],
+    values: &'a mut [V],
     diagonal: &'a mut [f64],
 }
 
-impl RowsMut<'_> {
+impl<V> RowsMut<'_, V> {
     /// # Safety
     /// A chunk must not be taken twice at the same time.
     #[allow(clippy::mut_from_ref)]
-    pub unsafe fn chunk(&self, chunk: usize) -> RowsChunk<'_> {
+    pub unsafe fn chunk(&self, chunk: usize) -> RowsChunk<'_, V> {
         let range = self.chunks.range(chunk);
         let first_block = self.row_start[range.start] as usize;
         let last_block = self.row_start[range.end] as usize;
@@ -380,31 +540,35 @@ impl RowsMut<'_> {
     }
 }
 
-impl RowsChunk<'_> {
+impl RowsChunk<'_, f64> {
     /// Adds to the block at a position given by [`BlockMatrix::position`].
     #[inline(always)]
     pub fn add(&mut self, position: u32, block: &DMat3) {
         add_block(self.values, position as usize - self.first_block, block);
     }
+}
 
+impl RowsChunk<'_, f32> {
     /// Adds a block given by rows, the ninth entry by itself.
     #[inline(always)]
-    pub fn add_single(&mut self, position: u32, entries: &[f32; 8], last: f32) {
+    pub fn add(&mut self, position: u32, entries: &[f32; 8], last: f32) {
         let start = 9 * (position as usize - self.first_block);
-        let to: &mut [f64] = &mut self.values[start..start + 9];
+        let to: &mut [f32; 9] = (&mut self.values[start..start + 9]).try_into().expect("nine numbers");
         for k in 0..8 {
-            to[k] += f64::from(entries[k]);
+            to[k] += entries[k];
         }
-        to[8] += f64::from(last);
+        to[8] += last;
     }
+}
 
+impl<V: Number> RowsChunk<'_, V> {
     /// Takes every row's blocks from its diagonal, so that rows add up to what was on the diagonal.
     pub fn close(&mut self) {
         for row in 0..self.inside.len() {
             let own = self.inside[row];
             for p in self.row_start[row]..self.row_start[row + 1] {
                 let start = 9 * (p as usize - self.first_block);
-                let block: [f64; 9] = std::array::from_fn(|k| self.values[start + k]);
+                let block: [f64; 9] = std::array::from_fn(|k| self.values[start + k].double());
                 let to = &mut self.diagonal[9 * row..9 * row + 9];
                 for k in 0..9 {
                     to[k] -= block[k];

@@ -63,13 +63,6 @@ mod plain {
             Self(std::array::from_fn(|k| self.0[k] * other.0[k]))
         }
 
-        /// With a zero in the fourth place.
-        #[inline(always)]
-        pub fn three(self) -> Self {
-            let [x, y, z, _] = self.0;
-            Self([x, y, z, 0.0])
-        }
-
         /// Each of the first three in all places.
         #[inline(always)]
         pub fn spread(self) -> [Self; 3] {
@@ -132,12 +125,6 @@ mod sse {
             Self(unsafe { _mm_mul_ps(self.0, other.0) })
         }
 
-        /// With a zero in the fourth place.
-        #[inline(always)]
-        pub fn three(self) -> Self {
-            Self(unsafe { _mm_and_ps(self.0, _mm_castsi128_ps(_mm_setr_epi32(-1, -1, -1, 0))) })
-        }
-
         /// Each of the first three in all places.
         #[inline(always)]
         pub fn spread(self) -> [Self; 3] {
@@ -177,11 +164,11 @@ mod tests {
                 let b = <$Four>::new(0.3, 5.1, -7.7);
                 let [x, y, z] = a.spread();
                 let sum = <$Four>::across([a.times(b), x.minus(y), z.plus(b)]);
-                [sum, a.three(), x, y, z].map(|f| f.array().map(f32::to_bits))
+                [sum, x, y, z].map(|f| f.array().map(f32::to_bits))
             }};
         }
         let (plain, register) = (all!(super::plain::Four), all!(super::sse::Four));
         assert_eq!(plain, register);
-        assert_eq!(f32::from_bits(plain[4][1]), 3.7);
+        assert_eq!(f32::from_bits(plain[3][1]), 3.7);
     }
 }

@@ -64,6 +64,11 @@ impl Method {
     pub fn only_iterates(self) -> bool {
         matches!(self, Method::ConjugateGradients | Method::Sor)
     }
+
+    /// Always a factor.
+    pub fn is_direct(self) -> bool {
+        matches!(self, Method::Cholesky | Method::Profile)
+    }
 }
 
 /// What makes conjugate gradients converge sooner.
@@ -105,6 +110,12 @@ impl Settings {
     /// Whether nodes are solved in single precision first.
     pub fn loose(&self) -> bool {
         self.method == Method::Auto && self.preconditioner == Preconditioner::Jacobi && self.tolerance >= LOOSE
+    }
+
+    /// No first solve needs a residual below this: a tenth of the tolerance, and of the same kind.
+    pub fn least_at_once(&self) -> f64 {
+        let least = 0.1 * self.tolerance;
+        if self.loose() { least.max(LOOSE) } else { least }
     }
 }
 
@@ -226,6 +237,11 @@ pub fn solver(settings: &Settings, size: usize, dimensions: usize) -> Box<dyn Li
     solver
 }
 
+/// Iterations that take about as long as a factor of a sheet of so many nodes, whose work grows as n^1.5 beside n.
+fn most_sweeps(nodes: usize) -> usize {
+    8 * nodes.isqrt()
+}
+
 /// After conjugate gradients have failed, this many solves go straight to the
 /// direct solver before the iteration is tried again.
 const DIRECT_FOR: u32 = 60;
@@ -260,8 +276,18 @@ impl Solver {
         self.solve_from(settings, matrix, free, right, delta, direct_left, false)
     }
 
-    /// The same where `delta` may be near already (`warm`): the solution for nearly the same matrix and right
-    /// side, or of a looser tolerance.
+    /// A δ of the last solve, on held nodes too, if it is known.
+    pub fn product(&self) -> Option<&[DVec3]> {
+        self.single.product()
+    }
+
+    /// Since the last solve a diagonal block became another: what that adds to A δ.
+    pub fn changed(&mut self, node: usize, by: DVec3) {
+        self.single.changed(node, by);
+    }
+
+    /// The same where `delta` may be near already (`warm`): it is that of the last solve, for a looser tolerance, another
+    /// right side, or other blocks on the diagonal, of which [`changed`](Self::changed) was told.
     pub fn solve_from(
         &mut self,
         settings: &Settings,
@@ -283,7 +309,11 @@ impl Solver {
             if !warm {
                 delta.fill(DVec3::ZERO);
             }
-            let report = self.single.solve(settings, matrix, free, right, delta, warm);
+            // Left to itself it may go on as long as that is cheaper than a factor.
+            let most =
+                if auto { settings.max_iterations.max(most_sweeps(matrix.nodes())) } else { settings.max_iterations };
+            let patient = Settings { max_iterations: most, ..*settings };
+            let report = self.single.solve(&patient, matrix, free, right, delta, warm);
             if report.converged {
                 return report;
             }
@@ -310,6 +340,7 @@ impl Solver {
         right: &[DVec3],
         delta: &mut [DVec3],
     ) -> Report {
+        self.single.forget();
         // Rounding is the limit of a factor made anew every step, not the tolerance.
         (self.cholesky.polish, self.profile.polish) = (true, true);
         let solver: &mut dyn LinearSolver = match (method, settings.preconditioner) {

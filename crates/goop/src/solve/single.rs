@@ -2,10 +2,10 @@
 //! residual in double precision.
 //!
 //! The matrix is scaled to unit diagonal blocks, A = S⁻¹ (L + I + Lᵀ + R) S⁻ᵀ: S Sᵀ is the
-//! inverse of the diagonal blocks, L couples rows of one chunk, R those of different chunks. With C = I + L the
-//! iteration runs on C⁻¹ (L + I + Lᵀ + R) C⁻ᵀ, and because L + I + Lᵀ = C + Cᵀ - I
+//! inverse of the diagonal blocks, L couples rows of one chunk, R those of different chunks. With C = I/ω + L the
+//! iteration runs on C⁻¹ (L + I + Lᵀ + R) C⁻ᵀ, and because L + I + Lᵀ = C + Cᵀ - κ I with κ = 2/ω - 1
 //! ```text
-//! t = C⁻ᵀ p        q = t + C⁻¹ (p - t + R t)                             (Eisenstat 1981)
+//! t = C⁻ᵀ p        q = t + C⁻¹ (p - κ t + R t)                             (Eisenstat 1981)
 //! ```
 //! a product costs two triangular sweeps, each over half of the blocks: no more than a product
 //! without preconditioner. Blocks are read in half the bytes. Sweeps run chunk by chunk, side by side.
@@ -18,14 +18,24 @@ use super::four::Four;
 use super::{BlockMatrix, Refusal, Report, Settings};
 use crate::parallel::Disjoint;
 use glam::{DMat3, DVec3};
+use std::ops::Range;
 
-/// Rounds of iteration before giving up, and how much each must at least gain.
+/// Rounds of iteration before giving up, and how many may gain less than this one after another: what the
+/// iteration makes smaller is another norm of the residual, and a short round may well raise this one.
 const ROUNDS: usize = 12;
-const LEAST_GAIN: f64 = 0.2;
+const IDLE: usize = 3;
+const GAIN: f64 = 0.9;
+/// No round goes deeper for that reason by more than this.
+const MOST_LAG: f64 = 100.0;
 /// No round is asked for more than single precision gives.
 const DEEPEST: f64 = 1e-4;
 /// The iteration's own residual is measured after a sweep; it is stopped a little lower than asked for.
 const MARGIN: f64 = 0.7;
+
+/// ω: a little beyond 1 sweeps reach further.
+const RELAXED: f32 = 1.25;
+/// κ
+const LEFT: f32 = 2.0 / RELAXED - 1.0;
 
 /// The scaled matrix and vectors, kept between solves.
 #[derive(Debug, Default)]
@@ -34,14 +44,26 @@ pub struct Scratch {
     values: Vec<f32>,
     /// S of every node; zero where it is held.
     scale: Vec<DMat3>,
+    /// The same by rows.
+    rows: Vec<[Four; 3]>,
+    /// What the above were made from.
+    version: u64,
+    outside: u64,
+    diagonal: Vec<f64>,
+    free: Vec<bool>,
+    /// Whose diagonal block is another than before.
+    news: Vec<bool>,
     /// x, r, p, t, q of the iteration.
     solution: Vec<Four>,
     residual: Vec<Four>,
     direction: Vec<Four>,
     swept: Vec<Four>,
     image: Vec<Four>,
-    /// A x in double precision.
+    /// A x in double precision, on held nodes too.
     product: Vec<DVec3>,
+    /// It is that of the last solution.
+    fresh: bool,
+    everywhere: Vec<bool>,
     /// Right side less that.
     left: Vec<DVec3>,
 }
@@ -49,24 +71,45 @@ pub struct Scratch {
 impl Scratch {
     /// Makes room and scales the matrix; false where a diagonal block is not positive definite.
     fn take(&mut self, matrix: &BlockMatrix, free: &[bool]) -> bool {
+        let same = self.free == free;
+        if same && self.version == matrix.version() {
+            return true;
+        }
+        // Off the diagonal nothing is new: only what touches a new diagonal block is scaled anew.
+        let partly = same && self.version != 0 && self.outside == matrix.version_outside();
+        self.version = 0;
         let n = matrix.nodes();
         if self.scale.len() != n || self.values.len() != 9 * matrix.columns().len() + 1 {
             self.values = vec![0.0; 9 * matrix.columns().len() + 1];
             self.scale = vec![DMat3::ZERO; n];
+            self.rows = vec![[Four::default(); 3]; n];
+            self.diagonal = vec![0.0; 9 * n];
+            self.news = vec![true; n];
             for vector in
                 [&mut self.solution, &mut self.residual, &mut self.direction, &mut self.swept, &mut self.image]
             {
                 *vector = vec![Four::default(); n];
             }
             self.product = vec![DVec3::ZERO; n];
+            self.everywhere = vec![true; n];
             self.left = vec![DVec3::ZERO; n];
         }
-        let (chunks, scale) = (matrix.chunks(), Disjoint::new(&mut self.scale));
+        let chunks = matrix.chunks();
+        let (scale, rows) = (Disjoint::new(&mut self.scale), Disjoint::new(&mut self.rows));
+        let (news, seen) = (Disjoint::new(&mut self.news), Disjoint::new(&mut self.diagonal));
         let [bad] = chunks.sum(|_, range| {
             // SAFETY: chunks are disjoint, here and below.
-            let scale = unsafe { scale.slice(range.clone()) };
+            let (scale, rows) = unsafe { (scale.slice(range.clone()), rows.slice(range.clone())) };
+            // SAFETY: as above.
+            let (news, seen) = unsafe { (news.slice(range.clone()), seen.slice(9 * range.start..9 * range.end)) };
             let mut bad = 0.0;
             for (k, i) in range.enumerate() {
+                let (seen, block) = (&mut seen[9 * k..9 * k + 9], &matrix.diagonals()[9 * i..9 * i + 9]);
+                news[k] = !partly || seen != block;
+                if !news[k] {
+                    continue;
+                }
+                seen.copy_from_slice(block);
                 scale[k] = DMat3::ZERO;
                 if free[i] {
                     match inverse_root(&matrix.diagonal(i)) {
@@ -74,35 +117,68 @@ impl Scratch {
                         None => bad += 1.0,
                     }
                 }
+                rows[k] = [narrow(scale[k].row(0)), narrow(scale[k].row(1)), narrow(scale[k].row(2))];
             }
             [bad]
         });
         if bad > 0.0 {
             return false;
         }
-        let (scale, values) = (&self.scale, Disjoint::new(&mut self.values));
+        let (rows, news, values) = (&self.rows, &self.news, Disjoint::new(&mut self.values));
         chunks.each(|_, range| {
             let blocks = matrix.row_range(range.start).start..matrix.row_range(range.end - 1).end;
             // SAFETY: as above; blocks of different rows do not overlap.
             let out = unsafe { values.slice(9 * blocks.start..9 * blocks.end) };
             let mut out = out.as_chunks_mut::<9>().0.iter_mut();
             for row in range {
-                // Sᵀ_i B S_j with B read by rows: B = rᵀ, so that (Sᵀ_i B S_j)ᵀ = Sᵀ_j r S_i comes out by rows.
-                let own = scale[row];
+                // Sᵀ_i B S_j; S has nothing under its diagonal.
+                let [s0, s1, s2] = rows[row].map(Four::spread);
                 for p in matrix.row_range(row) {
                     let Some(out) = out.next() else { break };
-                    let raw = DMat3::from_cols_slice(&matrix.values()[9 * p..9 * p + 9]);
-                    let other = scale[matrix.columns()[p] as usize];
-                    let scaled = other.transpose() * (raw * own);
-                    *out = scaled.to_cols_array().map(|v| v as f32);
+                    let column = matrix.columns()[p] as usize;
+                    if !(news[row] || news[column]) {
+                        continue;
+                    }
+                    let other = &rows[column];
+                    let mut half = [Four::default(); 3];
+                    for r in 0..3 {
+                        let [a, b, c] = of(matrix.single_row(p, r)).spread();
+                        half[r] = a.times(other[0]).plus(b.times(other[1])).plus(c.times(other[2]));
+                    }
+                    let first = s0[0].times(half[0]);
+                    let second = s0[1].times(half[0]).plus(s1[1].times(half[1]));
+                    let third = s0[2].times(half[0]).plus(s1[2].times(half[1])).plus(s2[2].times(half[2]));
+                    out[..4].copy_from_slice(&first.array());
+                    out[3..7].copy_from_slice(&second.array());
+                    out[6..].copy_from_slice(&third.array()[..3]);
                 }
             }
         });
+        (self.version, self.outside) = (matrix.version(), matrix.version_outside());
+        self.free.clear();
+        self.free.extend_from_slice(free);
         true
     }
 
-    /// Improves `x`, which may start from anywhere on free nodes and is zero on held ones, until the
-    /// residual is within the tolerance. `warm`: it does not start from zero.
+    /// A x of the last solution, on held nodes too, if it is known.
+    pub fn product(&self) -> Option<&[DVec3]> {
+        self.fresh.then_some(&self.product)
+    }
+
+    /// Since the last solve a diagonal block became another: what that adds to A x.
+    pub fn changed(&mut self, node: usize, by: DVec3) {
+        if self.fresh {
+            self.product[node] += by;
+        }
+    }
+
+    /// The solution was found in another way.
+    pub fn forget(&mut self) {
+        self.fresh = false;
+    }
+
+    /// Improves `x`, which is zero on held nodes, until the residual is within the tolerance. `warm`: it is what the last
+    /// solve left, and the matrix is another by what [`changed`](Self::changed) was told at most; else it is zero.
     pub fn solve(
         &mut self,
         settings: &Settings,
@@ -113,6 +189,7 @@ impl Scratch {
         warm: bool,
     ) -> Report {
         let mut report = Report::default();
+        let known = std::mem::take(&mut self.fresh) && warm;
         if !self.take(matrix, free) {
             report.refused = Some(Refusal::NotPositiveDefinite);
             report.residual = 1.0;
@@ -122,48 +199,62 @@ impl Scratch {
         let [norm2] = chunks.sum(|_, range| [range.filter(|&i| free[i]).map(|i| b[i].length_squared()).sum::<f64>()]);
         if norm2 == 0.0 {
             x.fill(DVec3::ZERO);
+            self.product.fill(DVec3::ZERO);
+            self.fresh = true;
             report.converged = true;
             return report;
         }
-        let mut from_zero = !warm;
-        let mut before = f64::INFINITY;
+        if !known && !warm {
+            self.product.fill(DVec3::ZERO);
+        }
+        let (mut found, mut fresh) = (known || !warm, false);
+        let (mut before, mut best, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
+        // How much less the residual fell than the iteration's own, at worst.
+        let (mut asked, mut lag) = (1.0, 1.0f64);
         for _ in 0..ROUNDS {
-            let left2 = self.measure(matrix, free, b, x, from_zero);
-            from_zero = false;
+            if !found {
+                matrix.product(&self.everywhere, x, &mut self.product);
+            }
+            found = false;
+            fresh = true;
+            let left2 = self.measure(matrix, free, b);
             report.residual = (left2 / norm2).sqrt();
             report.converged = report.residual <= settings.tolerance;
-            let useful = report.residual.is_finite() && report.residual <= LEAST_GAIN * before;
+            idle = if report.residual <= GAIN * best { 0 } else { idle + 1 };
+            best = best.min(report.residual);
+            let useful = report.residual.is_finite() && idle < IDLE;
             if report.converged || !useful || report.iterations >= settings.max_iterations {
                 break;
             }
+            if before.is_finite() {
+                lag = (report.residual / before / asked).clamp(lag, MOST_LAG);
+            }
             before = report.residual;
-            let wanted = (MARGIN * settings.tolerance / report.residual).max(DEEPEST);
+            let wanted = (MARGIN * settings.tolerance / report.residual / lag).max(DEEPEST);
+            asked = wanted;
             let most = settings.max_iterations - report.iterations;
             let iterations = self.iterate(matrix, left2.sqrt(), wanted, most);
             report.iterations += iterations;
             if iterations == 0 {
                 break;
             }
-            let found = &self.solution;
+            fresh = false;
+            let solution = &self.solution;
             let (scale, out, size) = (&self.scale, Disjoint::new(x), left2.sqrt());
             chunks.each(|_, range| {
                 // SAFETY: chunks are disjoint.
                 let x = unsafe { out.slice(range.clone()) };
                 for (k, i) in range.enumerate() {
-                    x[k] += size * (scale[i] * wide(found[i]));
+                    x[k] += size * (scale[i] * wide(solution[i]));
                 }
             });
         }
+        self.fresh = fresh;
         report
     }
 
     /// b - A x on free nodes into `left`; returns its square.
-    fn measure(&mut self, matrix: &BlockMatrix, free: &[bool], b: &[DVec3], x: &[DVec3], zero: bool) -> f64 {
-        if zero {
-            self.product.fill(DVec3::ZERO);
-        } else {
-            matrix.product(free, x, &mut self.product);
-        }
+    fn measure(&mut self, matrix: &BlockMatrix, free: &[bool], b: &[DVec3]) -> f64 {
         let (product, left) = (&self.product, Disjoint::new(&mut self.left));
         matrix.chunks().sum(|_, range| {
             // SAFETY: chunks are disjoint.
@@ -182,53 +273,74 @@ impl Scratch {
     fn iterate(&mut self, matrix: &BlockMatrix, size: f64, wanted: f64, most: usize) -> usize {
         let chunks = matrix.chunks();
         let Self { values, scale, solution, residual, direction, swept, image, left, .. } = self;
-        let sweep = Sweep { matrix, values };
+        let sweep = Sweep::new(matrix, values);
         let (scale, left) = (&*scale, &*left);
         let [mut rr] = {
             let (x, r, p) = (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction));
-            chunks.sum(|_, range| {
-                // SAFETY: chunks are disjoint, here and below.
-                let (x, r, p) = unsafe { (x.slice(range.clone()), r.slice(range.clone()), p.slice(range.clone())) };
-                for (k, i) in range.clone().enumerate() {
-                    r[k] = narrow(scale[i].transpose() * (left[i] / size));
+            chunks.sum_in_twos(|two| {
+                for range in two.clone() {
+                    // SAFETY: chunks are disjoint, here and below.
+                    let (x, r, p) = unsafe { (x.slice(range.clone()), r.slice(range.clone()), p.slice(range.clone())) };
+                    for (r, i) in r.iter_mut().zip(range) {
+                        *r = narrow(scale[i].transpose() * (left[i] / size));
+                    }
+                    x.fill(Four::default());
+                    p.fill(Four::default());
                 }
-                sweep.forward(range, r);
-                x.fill(Four::default());
-                p.fill(Four::default());
-                [squares(r)]
+                // SAFETY: as above.
+                let [a, b] = two.clone().map(|range| unsafe { r.slice(range) });
+                sweep.forward(two, [&mut *a, &mut *b]);
+                [[dot(a, a)], [dot(b, b)]]
             })
         };
         let target = wanted * wanted * rr;
         let (mut beta, mut iterations) = (0.0f32, 0);
+        let (left_over, crossing) = (Four::splat(LEFT), chunks.count() > 1);
         while rr > target && rr.is_finite() && iterations < most {
             {
                 let (t, p, r) = (Disjoint::new(swept), Disjoint::new(direction), &*residual);
-                chunks.each(|_, range| {
-                    // SAFETY: as above.
-                    let (t, p) = unsafe { (t.slice(range.clone()), p.slice(range.clone())) };
-                    let by = Four::splat(beta);
-                    for ((p, t), r) in p.iter_mut().zip(&mut *t).zip(&r[range.clone()]) {
-                        *p = r.plus(by.times(*p));
-                        *t = *p;
+                chunks.sum_in_twos(|two| {
+                    for range in two.clone() {
+                        // SAFETY: as above.
+                        let (t, p) = unsafe { (t.slice(range.clone()), p.slice(range.clone())) };
+                        let by = Four::splat(beta);
+                        for ((p, t), r) in p.iter_mut().zip(t).zip(&r[range]) {
+                            *p = r.plus(by.times(*p));
+                            *t = *p;
+                        }
                     }
-                    sweep.backward(range, t);
+                    // SAFETY: as above.
+                    let both = two.clone().map(|range| unsafe { t.slice(range) });
+                    sweep.backward(two, both);
+                    [[]; 2]
                 });
             }
             let [pq] = {
                 let (q, t, p) = (Disjoint::new(image), &*swept, &*direction);
-                chunks.sum(|_, range| {
+                chunks.sum_in_twos(|two| {
+                    for range in two.clone() {
+                        // SAFETY: as above.
+                        let q = unsafe { q.slice(range.clone()) };
+                        for ((q, p), t) in q.iter_mut().zip(&p[range.clone()]).zip(&t[range.clone()]) {
+                            *q = p.minus(left_over.times(*t));
+                        }
+                        if crossing {
+                            for (q, i) in q.iter_mut().zip(range) {
+                                *q = q.plus(sweep.across(i, t));
+                            }
+                        }
+                    }
                     // SAFETY: as above.
-                    let q = unsafe { q.slice(range.clone()) };
-                    for (k, i) in range.clone().enumerate() {
-                        q[k] = p[i].minus(t[i]).plus(sweep.across(i, t));
-                    }
-                    sweep.forward(range.clone(), q);
-                    let mut sums = Sums::default();
-                    for (k, i) in range.enumerate() {
-                        q[k] = q[k].plus(t[i]);
-                        sums.add(q[k].times(p[i]));
-                    }
-                    [sums.total()]
+                    let [a, b] = two.clone().map(|range| unsafe { q.slice(range) });
+                    sweep.forward(two.clone(), [&mut *a, &mut *b]);
+                    let [first, second] = two;
+                    let close = |q: &mut [Four], range: Range<usize>| {
+                        for (q, t) in q.iter_mut().zip(&t[range.clone()]) {
+                            *q = q.plus(*t);
+                        }
+                        [dot(q, &p[range])]
+                    };
+                    [close(a, first), close(b, second)]
                 })
             };
             if pq <= 0.0 || !pq.is_finite() {
@@ -242,14 +354,11 @@ impl Scratch {
                 chunks.sum(|_, range| {
                     // SAFETY: as above.
                     let (x, r) = unsafe { (x.slice(range.clone()), r.slice(range.clone())) };
-                    let (t, q) = (&t[range.clone()], &q[range]);
-                    let mut sums = Sums::default();
-                    for k in 0..x.len() {
-                        x[k] = x[k].plus(alpha.times(t[k]));
-                        r[k] = r[k].minus(alpha.times(q[k]));
-                        sums.add(r[k].times(r[k]));
+                    for ((x, t), (r, q)) in x.iter_mut().zip(&t[range.clone()]).zip(r.iter_mut().zip(&q[range])) {
+                        *x = x.plus(alpha.times(*t));
+                        *r = r.minus(alpha.times(*q));
                     }
-                    [sums.total()]
+                    [dot(r, r)]
                 })
             };
             beta = (next / rr) as f32;
@@ -259,42 +368,19 @@ impl Scratch {
     }
 }
 
-/// Sums of products, in double precision every few nodes.
-#[derive(Default)]
-struct Sums {
-    part: Four,
-    count: u32,
-    total: f64,
-}
-
-impl Sums {
-    #[inline(always)]
-    fn add(&mut self, product: Four) {
-        self.part = self.part.plus(product);
-        self.count += 1;
-        if self.count == 16 {
-            self.flush();
+/// Σ a·b, in double precision every few nodes.
+fn dot(a: &[Four], b: &[Four]) -> f64 {
+    const FEW: usize = 16;
+    let mut total = 0.0;
+    for (a, b) in a.chunks(FEW).zip(b.chunks(FEW)) {
+        let mut part = Four::default();
+        for (a, b) in a.iter().zip(b) {
+            part = part.plus(a.times(*b));
         }
+        let [x, y, z, _] = part.array();
+        total += f64::from(x) + f64::from(y) + f64::from(z);
     }
-
-    #[inline(always)]
-    fn flush(&mut self) {
-        let [x, y, z, _] = self.part.array().map(f64::from);
-        self.total += x + y + z;
-        (self.part, self.count) = (Four::default(), 0);
-    }
-
-    #[inline(always)]
-    fn total(mut self) -> f64 {
-        self.flush();
-        self.total
-    }
-}
-
-fn squares(r: &[Four]) -> f64 {
-    let mut sums = Sums::default();
-    r.iter().for_each(|r| sums.add(r.times(*r)));
-    sums.total()
+    total
 }
 
 /// Sweeps over the rows of a chunk.
@@ -304,50 +390,118 @@ struct Sweep<'a> {
     values: &'a [f32],
 }
 
-impl Sweep<'_> {
+impl<'a> Sweep<'a> {
+    /// Rows of the matrix and values that belong to them.
+    fn new(matrix: &'a BlockMatrix, values: &'a [f32]) -> Self {
+        assert!(values.len() > 9 * matrix.columns().len());
+        Self { matrix, values }
+    }
+
     /// The three rows of a block; the fourth place holds the next number in memory.
+    ///
+    /// # Safety
+    /// There must be such a block.
     #[inline(always)]
-    fn rows(&self, p: usize) -> [Four; 3] {
-        let v: &[f32; 10] = self.values[9 * p..9 * p + 10].try_into().expect("ten numbers");
+    unsafe fn rows(&self, p: usize) -> [Four; 3] {
+        // SAFETY: ten numbers from 9 p on, by `new`.
+        let v: &[f32; 10] = unsafe { &*self.values.as_ptr().add(9 * p).cast() };
         let (first, _) = v.split_first_chunk().expect("four of ten");
         let (second, _) = v[3..].split_first_chunk().expect("four of seven");
         let (third, _) = v[6..].split_first_chunk().expect("four of four");
         [Four::load(first), Four::load(second), Four::load(third)]
     }
 
-    /// y = C⁻¹ y: a row is finished when its turn comes, and then taken from those that follow.
+    fn forward(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.forward_avx2(rows, y) };
+        }
+        self.forward_by(rows, y);
+    }
+
+    fn backward(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.backward_avx2(rows, y) };
+        }
+        self.backward_by(rows, y);
+    }
+
+    /// The same instructions with three operands: fewer of them.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn forward_avx2(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
+        self.forward_by(rows, y);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn backward_avx2(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
+        self.backward_by(rows, y);
+    }
+
+    /// y = C⁻¹ y of two chunks, a row of each in turn: rows of a chunk wait for one another.
     #[inline(always)]
-    fn forward(&self, rows: std::ops::Range<usize>, y: &mut [Four]) {
-        let (first, columns) = (rows.start, self.matrix.columns());
-        for row in rows {
-            let own = y[row - first].three();
-            y[row - first] = own;
-            let spread = own.spread();
-            for p in self.matrix.inside_range(row) {
-                let [a, b, c] = self.rows(p);
-                let pull = a.times(spread[0]).plus(b.times(spread[1])).plus(c.times(spread[2]));
-                let to = &mut y[columns[p] as usize - first];
-                *to = to.minus(pull);
+    fn forward_by(&self, [a, b]: [Range<usize>; 2], [y, z]: [&mut [Four]; 2]) {
+        assert!(y.len() == a.len() && z.len() == b.len());
+        for k in 0..a.len().max(b.len()) {
+            if k < a.len() {
+                self.forward_row(a.start + k, a.start, y);
+            }
+            if k < b.len() {
+                self.forward_row(b.start + k, b.start, z);
             }
         }
     }
 
-    /// y = C⁻ᵀ y: the last row first, each less what those behind it give; the nearest comes last, because
-    /// it is the one just found.
+    /// y = C⁻ᵀ y of two chunks: the last row first.
     #[inline(always)]
-    fn backward(&self, rows: std::ops::Range<usize>, y: &mut [Four]) {
-        let (first, columns) = (rows.start, self.matrix.columns());
-        for row in rows.rev() {
-            let mut sums = [Four::default(); 3];
-            for p in self.matrix.inside_range(row).rev() {
-                let (block, other) = (self.rows(p), y[columns[p] as usize - first]);
-                for r in 0..3 {
-                    sums[r] = sums[r].plus(block[r].times(other));
-                }
+    fn backward_by(&self, [a, b]: [Range<usize>; 2], [y, z]: [&mut [Four]; 2]) {
+        assert!(y.len() == a.len() && z.len() == b.len());
+        for k in (0..a.len().max(b.len())).rev() {
+            if k < a.len() {
+                self.backward_row(a.start + k, a.start, y);
             }
-            let y = &mut y[row - first];
-            *y = y.minus(Four::across(sums));
+            if k < b.len() {
+                self.backward_row(b.start + k, b.start, z);
+            }
         }
+    }
+
+    /// A row is finished when its turn comes, and then taken from those that follow.
+    #[inline(always)]
+    fn forward_row(&self, row: usize, first: usize, y: &mut [Four]) {
+        let (columns, relaxed) = (self.matrix.columns(), Four::new(RELAXED, RELAXED, RELAXED));
+        let own = y[row - first].times(relaxed);
+        y[row - first] = own;
+        let spread = own.spread();
+        for p in self.matrix.inside_range(row) {
+            // SAFETY: blocks of a row are there, and columns inside are those of the chunk.
+            let ([a, b, c], to) = unsafe {
+                (self.rows(p), y.get_unchecked_mut((*columns.get_unchecked(p) as usize).wrapping_sub(first)))
+            };
+            let pull = a.times(spread[0]).plus(b.times(spread[1])).plus(c.times(spread[2]));
+            *to = to.minus(pull);
+        }
+    }
+
+    /// A row less what those behind it give; the nearest comes last, because it is the one just found.
+    #[inline(always)]
+    fn backward_row(&self, row: usize, first: usize, y: &mut [Four]) {
+        let (columns, relaxed) = (self.matrix.columns(), Four::new(RELAXED, RELAXED, RELAXED));
+        let mut sums = [Four::default(); 3];
+        for p in self.matrix.inside_range(row).rev() {
+            // SAFETY: as above.
+            let (block, other) =
+                unsafe { (self.rows(p), *y.get_unchecked((*columns.get_unchecked(p) as usize).wrapping_sub(first))) };
+            for r in 0..3 {
+                sums[r] = sums[r].plus(block[r].times(other));
+            }
+        }
+        let y = &mut y[row - first];
+        *y = y.minus(Four::across(sums)).times(relaxed);
     }
 
     /// R t of a row.
@@ -359,7 +513,8 @@ impl Sweep<'_> {
             return sums[0];
         }
         for p in (range.start..inside.start).chain(inside.end..range.end) {
-            let (block, other) = (self.rows(p), t[self.matrix.columns()[p] as usize]);
+            // SAFETY: blocks of a row are there.
+            let (block, other) = (unsafe { self.rows(p) }, t[self.matrix.columns()[p] as usize]);
             for r in 0..3 {
                 sums[r] = sums[r].plus(block[r].times(other));
             }
@@ -368,13 +523,20 @@ impl Sweep<'_> {
     }
 }
 
+#[inline(always)]
+fn of([x, y, z]: [f32; 3]) -> Four {
+    Four::new(x, y, z)
+}
+
+#[inline(always)]
 fn narrow(v: DVec3) -> Four {
     Four::new(v.x as f32, v.y as f32, v.z as f32)
 }
 
+#[inline(always)]
 fn wide(v: Four) -> DVec3 {
-    let [x, y, z, _] = v.array().map(f64::from);
-    DVec3::new(x, y, z)
+    let [x, y, z, _] = v.array();
+    DVec3::new(f64::from(x), f64::from(y), f64::from(z))
 }
 
 /// S with S Sᵀ = D⁻¹, by Cholesky: D = G Gᵀ, S = G⁻ᵀ; none where D is not positive definite.

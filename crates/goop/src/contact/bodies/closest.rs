@@ -147,6 +147,19 @@ pub fn edge_through_edge(from: [DVec3; 4], to: [DVec3; 4]) -> Option<f64> {
     })
 }
 
+/// First moment at which a node passes through a segment where all stay in one plane across `axis`; corners are node, then
+/// segment.
+pub fn node_through_segment(from: [DVec3; 3], to: [DVec3; 3], axis: DVec3) -> Option<f64> {
+    let size = from[1].distance(from[2]);
+    // The segment as a wall along the axis.
+    let wall = |[p, a, b]: [DVec3; 3]| [p, a, b, a + size * axis];
+    let (roots, found) = coplanar(wall(from), wall(to));
+    roots[..found].iter().copied().find(|&s| {
+        let [p, a, b] = std::array::from_fn(|k| from[k].lerp(to[k], s));
+        p.distance(a.lerp(b, on_segment(p, a, b))) <= TOUCH * size
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,5 +237,18 @@ mod tests {
         };
         assert!((pass(0.3).unwrap() - 0.5).abs() < 1e-12);
         assert_eq!(pass(1.3), None);
+    }
+    /// Catches curves in a plane, whose four corners always are in one: a node that sweeps over a segment crosses it.
+    #[test]
+    fn a_node_crosses_a_segment_in_its_plane() {
+        let [a, b] = [DVec3::new(-1.0, 0.2, 0.0), DVec3::new(1.0, 0.0, 0.0)];
+        let pass = |x: f64, down: DVec3| {
+            let from = DVec3::new(x, 1.0, 0.0);
+            node_through_segment([from, a, b], [from - 2.0 * DVec3::Y, a + down, b + down], DVec3::Z)
+        };
+        assert!((pass(0.0, DVec3::ZERO).unwrap() - 0.45).abs() < 1e-12);
+        assert!(pass(1.3, DVec3::ZERO).is_none());
+        assert!(pass(0.0, -2.0 * DVec3::Y).is_none());
+        assert!((pass(0.0, -DVec3::Y).unwrap() - 0.9).abs() < 1e-12);
     }
 }

@@ -7,7 +7,7 @@
 
 use super::closest::{between_segments, in_triangle, on_segment};
 use super::surface::Surface;
-use super::{Key, Meeting, Spot};
+use super::{Kept, Key, Meeting, Spot};
 use crate::model::Body;
 use glam::DVec3;
 
@@ -24,17 +24,28 @@ pub struct Side<'a> {
     pub x: &'a [DVec3],
     /// By how much each node moves (m).
     pub moves: &'a [DVec3],
+    /// Its nodes that are tied, each after the body it is tied to; those do not meet that body.
+    pub tied: &'a [[u32; 2]],
 }
 
 /// How near counts.
 #[derive(Clone, Copy, Debug)]
-pub struct Reach {
+pub struct Reach<'a> {
     /// Beyond the distance kept (m).
     pub slack: f64,
     /// Beyond that, a share of the way that two places go towards each other.
     pub margin: f64,
     /// Places count from which a surface is nearer a little to the side, too.
     pub all: bool,
+    /// So do those that carried something in the last step, by name.
+    pub known: &'a [Kept],
+}
+
+impl Reach<'_> {
+    /// Whether a place counts though a surface is nearer beside it.
+    fn counts(&self, key: &Key) -> bool {
+        self.all || self.known.binary_search_by_key(key, |kept| kept.key).is_ok()
+    }
 }
 
 /// Share of the way that is gone at least between two looks at the distance.
@@ -70,6 +81,11 @@ struct Candidate {
 }
 
 impl Side<'_> {
+    /// Whether any of these nodes is tied to another body.
+    pub fn is_tied(&self, nodes: &[u32], to: &Side) -> bool {
+        !self.tied.is_empty() && nodes.iter().any(|&node| self.tied.binary_search(&[to.index, node]).is_ok())
+    }
+
     fn at(&self, node: u32, s: f64) -> DVec3 {
         self.x[node as usize] + s * self.moves[node as usize]
     }
@@ -105,17 +121,12 @@ fn kept(a: &Surface, b: &Surface) -> f64 {
     a.half + b.half
 }
 
-fn nodes_and_elements(
-    a: Side,
-    b: Side,
-    Reach { slack, margin, all }: Reach,
-    search: &mut Search,
-    out: &mut Vec<Meeting>,
-) {
+fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
+    let Reach { slack, margin, .. } = reach;
     let (kept, itself) = (kept(a.surface, b.surface), a.index == b.index);
     for &i in &a.surface.nodes {
         let (from, to) = (a.at(i, 0.0), a.at(i, 1.0));
-        if from.max(to).cmplt(b.surface.low).any() || from.min(to).cmpgt(b.surface.high).any() {
+        if from.max(to).cmplt(b.surface.low).any() || from.min(to).cmpgt(b.surface.high).any() || a.is_tied(&[i], &b) {
             continue;
         }
         search.near.clear();
@@ -124,6 +135,9 @@ fn nodes_and_elements(
         search.candidates.clear();
         for &element in &search.near {
             let corners = b.surface.elements[element as usize];
+            if b.is_tied(&corners, &a) {
+                continue;
+            }
             if itself && (corners.contains(&i) || rest_is_near(b.body, i, corners, b.surface.curve, kept)) {
                 continue;
             }
@@ -146,11 +160,12 @@ fn nodes_and_elements(
             let own = search.candidates[k];
             let corners = b.surface.elements[own.element as usize];
             let rim = own.weights.contains(&0.0) || b.surface.curve;
-            if rim && !all && is_beside(&search.candidates, k, b.surface) {
+            let key = Key { kind: 0, bodies: [a.index, b.index], features: [i, own.element] };
+            if rim && is_beside(&search.candidates, k, b.surface) && !reach.counts(&key) {
                 continue;
             }
             out.push(Meeting::new(
-                Key { kind: 0, bodies: [a.index, b.index], features: [i, own.element] },
+                key,
                 Spot { body: a.index, nodes: [i; 3], weights: [1.0, 0.0, 0.0] },
                 Spot { body: b.index, nodes: corners, weights: own.weights },
                 own.normal,
@@ -191,12 +206,14 @@ fn rest_is_near(body: &Body, node: u32, corners: [u32; 3], curve: bool, kept: f6
     rest(node).distance(w[0] * c[0] + w[1] * c[1] + w[2] * c[2]) < 1.5 * kept
 }
 
-fn edges_and_edges(a: Side, b: Side, Reach { slack, margin, all }: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
+fn edges_and_edges(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
+    let Reach { slack, margin, .. } = reach;
     let (kept, itself) = (kept(a.surface, b.surface), a.index == b.index);
     for (e, &edge) in a.surface.edges.iter().enumerate() {
         let ends = [a.at(edge[0], 0.0), a.at(edge[0], 1.0), a.at(edge[1], 0.0), a.at(edge[1], 1.0)];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), p| (l.min(*p), h.max(*p)));
-        if !a.surface.sharp[e] || high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any() {
+        let far = high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any();
+        if !a.surface.sharp[e] || far || a.is_tied(&edge, &b) {
             continue;
         }
         search.near.clear();
@@ -206,7 +223,7 @@ fn edges_and_edges(a: Side, b: Side, Reach { slack, margin, all }: Reach, search
         search.near.sort_unstable();
         for &f in &search.near {
             let other = b.surface.edges[f as usize];
-            if !b.surface.sharp[f as usize] {
+            if !b.surface.sharp[f as usize] || b.is_tied(&other, &a) {
                 continue;
             }
             if itself && (f as usize <= e || edge.iter().any(|i| other.contains(i))) {
@@ -244,7 +261,8 @@ fn edges_and_edges(a: Side, b: Side, Reach { slack, margin, all }: Reach, search
                 })
             };
             let (one, two) = (a.surface.wings[e], b.surface.wings[f as usize]);
-            if !all && (beside(&a, edge, one, -off) || beside(&b, other, two, off)) {
+            let key = Key { kind: 1, bodies: [a.index, b.index], features: [e as u32, f] };
+            if (beside(&a, edge, one, -off) || beside(&b, other, two, off)) && !reach.counts(&key) {
                 continue;
             }
             let start =
@@ -252,7 +270,7 @@ fn edges_and_edges(a: Side, b: Side, Reach { slack, margin, all }: Reach, search
             let normal = off / distance;
             let gap = (start(&a, edge, u) - start(&b, other, v)).dot(normal) - kept;
             out.push(Meeting::new(
-                Key { kind: 1, bodies: [a.index, b.index], features: [e as u32, f] },
+                key,
                 Spot { body: a.index, nodes: [edge[0], edge[1], edge[1]], weights: [1.0 - u, u, 0.0] },
                 Spot { body: b.index, nodes: [other[0], other[1], other[1]], weights: [1.0 - v, v, 0.0] },
                 normal,

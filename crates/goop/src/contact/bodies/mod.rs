@@ -13,6 +13,8 @@
 //! more than a step under given forces and the response to more of them: every scheme can have contact, and its own
 //! pins, obstacles and account stay its own.
 //!
+//! Nodes that are tied to another body (`tie`) are places, too, which neither part nor slip.
+//!
 //! What passes through in spite of all is found (`crossing`) and the step is not accepted.
 //!
 //! Not in the papers, whose bodies meet obstacles only.
@@ -23,6 +25,7 @@ mod find;
 mod respond;
 pub mod solve;
 mod surface;
+mod tie;
 
 use crate::coordinates::framed::respond::Kind;
 use crate::coordinates::nodal::{Outcome, Scratch};
@@ -35,6 +38,7 @@ use respond::Touched;
 use serde::{Deserialize, Serialize};
 use solve::{Rows, Wish};
 use surface::Surface;
+pub use tie::{Grip, Tie};
 
 /// How a body meets others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -88,7 +92,7 @@ impl Spot {
 /// Names a meeting from step to step: which bodies, and which node and element, or which edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
-    /// 0: node and element, 1: two edges.
+    /// 0: node and element, 1: two edges, 2: a node and what it is tied to.
     pub kind: u32,
     /// Of the first feature, of the second.
     pub bodies: [u32; 2],
@@ -126,6 +130,9 @@ pub struct Meeting {
     /// Speed of approach at the start, and at the end were there no impulse (m/s).
     approach: [f64; 2],
     impulse: DVec3,
+    /// Of a tie: the velocity with which its places are to part (m/s), and how far it gives way (1/kg).
+    tied: Option<DVec3>,
+    give: f64,
 }
 
 impl Meeting {
@@ -141,6 +148,17 @@ impl Meeting {
             rebound: 0.0,
             approach: [0.0; 2],
             impulse: DVec3::ZERO,
+            tied: None,
+            give: 0.0,
+        }
+    }
+
+    fn wish(&self, dt: f64) -> Wish {
+        match self.tied {
+            Some(velocity) => Wish::Tied { velocity, compliance: self.give },
+            None => {
+                Wish::Apart { normal: self.normal, speed: self.speed(dt), friction: self.friction, slide: DVec3::ZERO }
+            }
         }
     }
 
@@ -165,14 +183,24 @@ const RATE: f64 = 5.0;
 const MARGIN: f64 = 0.25;
 
 /// Steps that bodies in touch take for one of the world, at most.
-pub(crate) const ROUNDS: usize = 6;
+pub(crate) const ROUNDS: usize = 8;
 /// Products with the bodies' responses in one solve, at most.
 const MOST: usize = 400;
+/// The same where a body answers through the factor of its matrix, which takes its time; what is missing is made good in
+/// the next round and the next step, which begin with what this one found.
+const MOST_LARGE: usize = 80;
 /// What velocities may lack, beside those of the step.
-const TOLERANCE: f64 = 1e-4;
+const TOLERANCE: f64 = 3e-4;
 
-/// Share of the distance kept by which places that nobody thought of may be too near.
-const MISSED: f64 = 0.02;
+/// Numbers to go through from which on more than one thread is worth being woken.
+const WORTH: usize = 400_000;
+
+/// Share of how far its bodies give way by which a tie does, too: ties of several nodes that cannot all be met, as they
+/// turn, do not pull at each other without end.
+const GIVE: f64 = 0.02;
+
+/// Share of the distance kept by which places that nobody thought of may be too near: the next step parts them.
+const MISSED: f64 = 0.25;
 
 /// What is to be done after a round.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,17 +220,31 @@ pub(crate) enum Verdict {
 pub struct Meetings {
     surfaces: Vec<Option<Surface>>,
     moves: Vec<Vec<DVec3>>,
+    /// Of every body the nodes that are tied, each after the body it is tied to.
+    tied: Vec<Vec<[u32; 2]>>,
     pairs: Vec<[usize; 2]>,
+    /// Bodies from left to right.
+    order: Vec<usize>,
+    /// Work spaces of searches, and what they found, by pair.
+    lists: Vec<(Search, Vec<Meeting>)>,
     found: Vec<Meeting>,
     /// By body.
     touched: Vec<Touched>,
-    /// Of bodies in touch their number among those.
-    place: Vec<Option<u32>>,
+    /// Which bodies are in touch.
+    active: Vec<bool>,
     rows: Rows,
     /// Spots of all rows: places in `touched`.
     spots: Vec<[Spot; 2]>,
     /// What meetings turn their bodies by beside what they push (N m).
     couples: Vec<DVec3>,
+    /// How much wider than its nodes each body counts in this step (m), and whether it is near another.
+    wider: Vec<(f64, bool)>,
+    /// Whether more than one thread is worth being woken for a search.
+    heavy: bool,
+    /// Meetings that were not thought of.
+    missed: Vec<Meeting>,
+    /// How many pushes of each body have been booked, and what impulse it had in all (N s).
+    booked: Vec<(usize, DVec3)>,
     /// What velocities lacked in the round before (m/s).
     lacked: f64,
     /// Products in all.
@@ -213,19 +255,28 @@ impl Meetings {
     /// For the bodies of a model where they start.
     pub fn new(model: &Model, state: &State) -> Self {
         let alone = model.bodies.len() < 2 && !model.bodies.iter().any(|b| b.contact.itself);
-        let mut out = Self { place: vec![None; model.bodies.len()], ..Self::default() };
+        let mut out = Self { active: vec![false; model.bodies.len()], ..Self::default() };
         for (body, state) in model.bodies.iter().zip(&state.bodies) {
             let needed = !alone && (body.contact.bodies || body.contact.itself);
             out.surfaces.push(needed.then(|| Surface::new(body, &state.positions)).filter(|s| !s.elements.is_empty()));
             out.moves.push(Vec::new());
             out.touched.push(Touched::default());
+            out.tied.push(Vec::new());
+        }
+        for tie in &model.ties {
+            let [a, b] = tie.bodies;
+            out.tied[a].extend(tie.grips.iter().map(|grip| [b as u32, grip.node]));
+        }
+        for list in &mut out.tied {
+            list.sort_unstable();
+            list.dedup();
         }
         out
     }
 
     /// Whether a body is in touch in this step.
     pub(crate) fn touches(&self, body: usize) -> bool {
-        self.place[body].is_some()
+        self.active[body]
     }
 
     /// Whether anything is near anything.
@@ -233,11 +284,16 @@ impl Meetings {
         !self.found.is_empty()
     }
 
+    /// Whether anything could ever meet anything.
+    pub(crate) fn may(&self) -> bool {
+        self.surfaces.iter().any(Option::is_some)
+    }
+
     /// Finds the places that may meet in a step of length `dt` from `before`, with what the last step left.
     pub(crate) fn begin(&mut self, model: &Model, before: &State, dt: f64) {
         self.found.clear();
-        self.place.fill(None);
-        if self.surfaces.iter().all(Option::is_none) {
+        self.active.fill(false);
+        if self.surfaces.iter().all(Option::is_none) && model.ties.is_empty() {
             return;
         }
         let fall = dt * dt * model.gravity;
@@ -250,7 +306,18 @@ impl Meetings {
         let slack = fall.length();
         self.near(model, before, slack);
         let mut found = std::mem::take(&mut self.found);
-        self.find(model, before, Reach { slack, margin: MARGIN, all: false }, &mut found);
+        self.find(model, before, Reach { slack, margin: MARGIN, all: false, known: &before.meetings }, &mut found);
+        for (t, tie) in model.ties.iter().enumerate() {
+            for grip in &tie.grips {
+                let (spots, velocity) = grip.aim(tie.bodies, before, dt);
+                let key = Key { kind: 2, bodies: tie.bodies.map(|b| b as u32), features: [grip.node, t as u32] };
+                found.push(Meeting {
+                    tied: Some(velocity),
+                    ..Meeting::new(key, spots[0], spots[1], DVec3::Y, 0.0, 0.0)
+                });
+            }
+        }
+        found.sort_unstable_by_key(|m| m.key);
         for meeting in &mut found {
             self.dress(model, before, dt, meeting);
         }
@@ -261,36 +328,56 @@ impl Meetings {
     /// Bodies whose bounds over the step meet, and their boxes.
     fn near(&mut self, model: &Model, before: &State, slack: f64) {
         self.pairs.clear();
+        self.wider.clear();
+        self.wider.resize(self.surfaces.len(), (0.0, false));
         for b in 0..self.surfaces.len() {
             if let Some(surface) = &mut self.surfaces[b] {
                 let moves = &self.moves[b];
                 let most = moves.iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
-                let wider = surface.half + 0.5 * slack + MARGIN * most;
-                surface.follow_bounds(&before.bodies[b].positions, |i| moves[i], wider);
+                self.wider[b].0 = surface.half + 0.5 * slack + MARGIN * most;
+                surface.follow_bounds(&before.bodies[b].positions, |i| moves[i], self.wider[b].0);
             }
         }
-        let mut wanted = vec![false; self.surfaces.len()];
-        for a in 0..self.surfaces.len() {
-            let Some(first) = &self.surfaces[a] else { continue };
-            for b in a..self.surfaces.len() {
-                let Some(second) = &self.surfaces[b] else { continue };
-                let (one, two) = (&model.bodies[a].contact, &model.bodies[b].contact);
-                let meets = if a == b { one.itself } else { one.bodies && two.bodies };
+        self.sweep(model);
+        let (moves, wider) = (&self.moves, &self.wider);
+        let follow = |(b, surface): (usize, &mut Option<Surface>)| {
+            if let Some(surface) = surface.as_mut().filter(|_| wider[b].1) {
+                surface.follow(&before.bodies[b].positions, |i| moves[b][i], wider[b].0);
+            }
+        };
+        let elements: usize = self.surfaces.iter().flatten().map(|s| s.elements.len()).sum();
+        self.heavy = 100 * elements > WORTH;
+        match self.heavy {
+            true => self.surfaces.par_iter_mut().enumerate().for_each(follow),
+            false => self.surfaces.iter_mut().enumerate().for_each(follow),
+        }
+    }
+
+    /// Pairs whose bounds meet: bodies in the order of their lower ends along x, each beside those that begin before it ends.
+    fn sweep(&mut self, model: &Model) {
+        let Self { surfaces, order, pairs, wider, .. } = self;
+        order.clear();
+        order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some()));
+        let low = |b: usize| surfaces[b].as_ref().map_or(f64::INFINITY, |s| s.low.x);
+        order.sort_unstable_by(|&a, &b| low(a).total_cmp(&low(b)).then(a.cmp(&b)));
+        for (k, &one) in order.iter().enumerate() {
+            let Some(first) = &surfaces[one] else { continue };
+            if model.bodies[one].contact.itself && model.rule(one, one).is_none_or(|rule| rule.meet) {
+                pairs.push([one, one]);
+            }
+            for &two in order[k + 1..].iter().take_while(|&&two| low(two) <= first.high.x) {
+                let Some(second) = &surfaces[two] else { continue };
+                let meets = model.bodies[one].contact.bodies && model.bodies[two].contact.bodies;
                 let apart = first.low.cmpgt(second.high).any() || second.low.cmpgt(first.high).any();
-                if meets && !apart && model.rule(a, b).is_none_or(|rule| rule.meet) {
-                    self.pairs.push([a, b]);
-                    (wanted[a], wanted[b]) = (true, true);
+                if meets && !apart && model.rule(one, two).is_none_or(|rule| rule.meet) {
+                    pairs.push([one.min(two), one.max(two)]);
                 }
             }
         }
-        let moves = &self.moves;
-        self.surfaces.par_iter_mut().enumerate().filter(|(b, _)| wanted[*b]).for_each(|(b, surface)| {
-            if let Some(surface) = surface {
-                let most = moves[b].iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
-                let wider = surface.half + 0.5 * slack + MARGIN * most;
-                surface.follow(&before.bodies[b].positions, |i| moves[b][i], wider);
-            }
-        });
+        pairs.sort_unstable();
+        for &[a, b] in pairs.iter() {
+            (wider[a].1, wider[b].1) = (true, true);
+        }
     }
 
     fn side<'a>(&'a self, model: &'a Model, before: &'a State, b: usize) -> Option<Side<'a>> {
@@ -300,23 +387,28 @@ impl Meetings {
             surface: self.surfaces[b].as_ref()?,
             x: &before.bodies[b].positions,
             moves: &self.moves[b],
+            tied: &self.tied[b],
         })
     }
 
     /// All meetings of near bodies, in the order of their names.
     fn find(&mut self, model: &Model, before: &State, reach: Reach, out: &mut Vec<Meeting>) {
-        let lists: Vec<Vec<Meeting>> = self
-            .pairs
-            .par_iter()
-            .map_init(Search::default, |search, &[a, b]| {
-                let mut list = Vec::new();
-                if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
-                    find::meetings(a, b, reach, search, &mut list);
-                }
-                list
-            })
-            .collect();
-        out.extend(lists.into_iter().flatten());
+        let mut lists = std::mem::take(&mut self.lists);
+        if lists.len() < self.pairs.len() {
+            lists.resize_with(self.pairs.len(), Default::default);
+        }
+        let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
+            list.clear();
+            if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
+                find::meetings(a, b, reach, search, list);
+            }
+        };
+        match self.heavy {
+            true => self.pairs.par_iter().zip(&mut lists).for_each(look),
+            false => self.pairs.iter().zip(&mut lists).for_each(look),
+        }
+        out.extend(lists.iter().take(self.pairs.len()).flat_map(|(_, list)| list));
+        self.lists = lists;
         out.sort_unstable_by_key(|m| m.key);
     }
 
@@ -332,6 +424,9 @@ impl Meetings {
             let kept = &before.meetings[k];
             (meeting.impulse, meeting.rebound) = (kept.force * dt, kept.rebound);
         }
+        if meeting.tied.is_some() {
+            return;
+        }
         let velocity = |s: &Spot| s.of(&before.bodies[s.body as usize].velocities);
         let approach = -(velocity(&meeting.spots[0]) - velocity(&meeting.spots[1])).dot(meeting.normal);
         meeting.approach = [approach; 2];
@@ -339,13 +434,11 @@ impl Meetings {
 
     /// Which bodies are in touch.
     fn gather_touched(&mut self) {
-        self.place.fill(None);
+        self.active.fill(false);
         for meeting in &self.found {
-            meeting.spots.iter().for_each(|s| self.place[s.body as usize] = Some(0));
+            meeting.spots.iter().for_each(|s| self.active[s.body as usize] = true);
         }
-        let places = self.place.iter_mut().enumerate().filter(|(_, p)| p.is_some());
-        for (count, (b, place)) in (0..).zip(places) {
-            *place = Some(count);
+        for b in (0..self.active.len()).filter(|&b| self.active[b]) {
             self.touched[b].reset(b as u32);
         }
     }
@@ -392,21 +485,20 @@ impl Meetings {
     ) -> Verdict {
         let last = round + 1 == ROUNDS;
         let mut scale = dt.max(model.step.dt) * model.gravity.length();
+        if !self.take_moves(before, state) {
+            return Verdict::Fine; // The step is refused for what is not a number.
+        }
+        self.near(model, before, 0.0);
+        if !last && self.add_missed(model, dt, before, state) {
+            self.lacked = f64::INFINITY;
+        }
         self.rows.clear();
         for meeting in &mut self.found {
             let u = measured(&meeting.spots, dt, before, state);
             if round == 0 && meeting.impulse == DVec3::ZERO {
                 meeting.approach[1] = -u.dot(meeting.normal);
             }
-            if !u.is_finite() {
-                return Verdict::Fine; // The step is refused for what is not a number.
-            }
-            let wish = Wish::Apart {
-                normal: meeting.normal,
-                speed: meeting.speed(dt),
-                friction: meeting.friction,
-                slide: DVec3::ZERO,
-            };
+            let wish = meeting.wish(dt);
             scale = scale.max(meeting.approach[0].abs()).max(meeting.rebound);
             self.rows.push(wish, 1.0, meeting.impulse, u);
         }
@@ -421,23 +513,23 @@ impl Meetings {
                 self.touched[spot.body as usize].nodes.extend(used.map(|(&i, _)| i));
             }
         }
-        self.touched.par_iter_mut().for_each(Touched::arrange);
+        self.touched.iter_mut().for_each(Touched::arrange);
         let tolerance = TOLERANCE * scale;
         let lacking = self.quick_residual(model);
         let stuck = round > 1 && lacking > 0.5 * self.lacked;
         self.lacked = lacking;
         if lacking <= tolerance || stuck || last {
-            return self.look_for_crossings(model, dt, before, state, last);
+            return self.look_for_crossings(model, dt, before, last);
         }
         if let Err((body, report)) = self.respond(model, dt, before, state, scratch) {
             return Verdict::Unsolved(body, report);
         }
         let count = self.found.len();
-        let Self { rows, touched, spots, place, .. } = self;
-        let mut bodies = active(place, touched, scratch);
-        let product = |p: &[DVec3], u: &mut [DVec3]| product(&mut bodies, spots, p, u);
-        let solved = rows.solve(0.1 * tolerance, MOST, product);
-        self.iterations += solved.iterations;
+        let Self { rows, touched, spots, active, .. } = self;
+        let large = touched.iter().zip(&*active).any(|(touched, active)| *active && touched.is_large());
+        let most = if large { MOST_LARGE } else { MOST };
+        let product = |p: &[DVec3], u: &mut [DVec3]| product(active, touched, scratch, spots, p, u);
+        self.iterations += rows.solve(0.3 * tolerance, most, product).iterations;
         for (meeting, impulse) in self.found.iter_mut().zip(&self.rows.impulses[..count]) {
             meeting.impulse = *impulse;
         }
@@ -448,7 +540,7 @@ impl Meetings {
     fn quick_residual(&mut self, model: &Model) -> f64 {
         for (k, meeting) in self.found.iter().enumerate() {
             let ease: f64 = meeting.spots.iter().map(|s| 1.0 / model.bodies[s.body as usize].mass()).sum();
-            self.rows.ease[k] = ease;
+            self.rows.ease[k] = [ease; 2];
         }
         self.rows.residual()
     }
@@ -462,43 +554,62 @@ impl Meetings {
         state: &State,
         scratch: &mut [Scratch],
     ) -> Result<(), (usize, crate::solve::Report)> {
-        for b in (0..self.touched.len()).filter(|&b| self.place[b].is_some()).collect::<Vec<_>>() {
+        for b in 0..self.touched.len() {
+            if !self.active[b] {
+                continue;
+            }
             match model.bodies[b].axes.coordinates {
                 Coordinates::Rigid => self.hold_rigid(b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
                 Coordinates::Framed => self.hold_framed(b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
                 Coordinates::Nodal | Coordinates::Reduced => {}
             }
         }
-        let mut bodies = active(&self.place, &mut self.touched, scratch);
-        let failed: Vec<Option<(usize, crate::solve::Report)>> = bodies
-            .par_iter_mut()
-            .map(|(touched, scratch)| {
-                let b = touched.body as usize;
-                touched.arrange();
-                let (old, new) = (&before.bodies[b], &state.bodies[b]);
-                touched.prepare(model, &model.bodies[b], dt, old, new, scratch).err().map(|report| (b, report))
-            })
-            .collect();
-        if let Some(failed) = failed.into_iter().flatten().next() {
+        let active = &self.active;
+        let prepare = |(b, (touched, scratch)): (usize, (&mut Touched, &mut Scratch))| {
+            if !active[b] {
+                return None;
+            }
+            touched.arrange();
+            let (old, new) = (&before.bodies[b], &state.bodies[b]);
+            touched.prepare(model, &model.bodies[b], dt, old, new, scratch).err().map(|report| (b, report))
+        };
+        let bodies = || model.bodies.iter().zip(active).filter(|(_, active)| **active);
+        let heavy = bodies().count() > 1 && 1000 * bodies().map(|(body, _)| body.len()).sum::<usize>() > WORTH;
+        let touched = &mut self.touched;
+        let failed = match heavy {
+            true => touched.par_iter_mut().zip(&mut *scratch).enumerate().filter_map(prepare).min_by_key(|(b, _)| *b),
+            false => touched.iter_mut().zip(&mut *scratch).enumerate().filter_map(prepare).min_by_key(|(b, _)| *b),
+        };
+        if let Some(failed) = failed {
             return Err(failed);
         }
         // Spots by places in the lists of their bodies, and how far each row gives way by itself.
         for (k, spots) in self.spots.iter_mut().enumerate() {
-            let mut ease = 0.0;
+            let mut ease = DMat3::ZERO;
             for spot in spots.iter_mut().filter(|s| s.body != NOTHING) {
-                let at = self.place[spot.body as usize].unwrap_or(0);
-                let touched = &self.touched[spot.body as usize];
-                let body = &model.bodies[touched.body as usize];
+                let b = spot.body as usize;
+                let (touched, body) = (&self.touched[b], &model.bodies[b]);
                 for c in 0..3 {
                     spot.nodes[c] = if spot.weights[c] != 0.0 { touched.place(spot.nodes[c]) } else { 0 };
                     if spot.weights[c] != 0.0 {
-                        let own = touched.ease(spot.nodes[c] as usize, body, &scratch[touched.body as usize]);
-                        ease += spot.weights[c] * spot.weights[c] * own;
+                        let own = touched.ease(spot.nodes[c] as usize, body, &scratch[b]);
+                        ease += own * (spot.weights[c] * spot.weights[c]);
                     }
                 }
-                spot.body = at;
             }
-            self.rows.ease[k] = ease.max(1e-30);
+            let trace = ease.x_axis.x + ease.y_axis.y + ease.z_axis.z;
+            let (along, across) = match self.rows.wishes[k] {
+                Wish::Apart { normal, .. } => {
+                    let along = normal.dot(ease * normal);
+                    (along, 0.5 * (trace - along))
+                }
+                Wish::Tied { .. } => (trace / 3.0, trace / 3.0),
+            };
+            if let (Wish::Tied { compliance, .. }, Some(meeting)) = (&mut self.rows.wishes[k], self.found.get_mut(k)) {
+                meeting.give = GIVE * along;
+                *compliance = meeting.give;
+            }
+            self.rows.ease[k] = [along, across].map(|d| d.max(1e-3 * trace).max(1e-30));
         }
         Ok(())
     }
@@ -548,9 +659,8 @@ impl Meetings {
         }
     }
 
-    /// Whether anything passed through anything on the way that was really taken. Places that were not thought of are
-    /// added, and the bodies step again.
-    fn look_for_crossings(&mut self, model: &Model, dt: f64, before: &State, state: &State, last: bool) -> Verdict {
+    /// Takes the ways that bodies really went; whether they are all numbers.
+    fn take_moves(&mut self, before: &State, state: &State) -> bool {
         for (b, moves) in self.moves.iter_mut().enumerate() {
             if self.surfaces[b].is_some() {
                 let (from, to) = (&before.bodies[b].positions, &state.bodies[b].positions);
@@ -558,41 +668,56 @@ impl Meetings {
                 moves.extend(from.iter().zip(to).map(|(from, to)| *to - *from));
             }
         }
-        self.near(model, before, 0.0);
-        if !last {
-            let mut missed = Vec::new();
-            self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: false }, &mut missed);
-            missed.retain(|m| {
-                let near = m.gap + dt * measured(&m.spots, dt, before, state).dot(m.normal);
-                near < -MISSED * m.kept && self.found.binary_search_by_key(&m.key, |m| m.key).is_err()
-            });
-            if !missed.is_empty() {
-                for meeting in &mut missed {
-                    self.dress(model, before, dt, meeting);
-                    meeting.impulse = DVec3::ZERO;
-                }
-                self.found.append(&mut missed);
-                self.found.sort_unstable_by_key(|m| m.key);
-                self.gather_touched();
-                self.lacked = f64::INFINITY;
-                return Verdict::Again;
-            }
+        self.moves.iter().flatten().all(|m| m.is_finite())
+    }
+
+    /// Adds places that nobody thought of and that came too near on the way that was really taken; whether there were any.
+    fn add_missed(&mut self, model: &Model, dt: f64, before: &State, state: &State) -> bool {
+        let mut missed = std::mem::take(&mut self.missed);
+        missed.clear();
+        self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: false, known: &before.meetings }, &mut missed);
+        missed.retain(|m| {
+            let near = m.gap + dt * measured(&m.spots, dt, before, state).dot(m.normal);
+            near < -MISSED * m.kept && self.found.binary_search_by_key(&m.key, |m| m.key).is_err()
+        });
+        let any = !missed.is_empty();
+        for meeting in &mut missed {
+            self.dress(model, before, dt, meeting);
+            meeting.impulse = DVec3::ZERO;
         }
-        let crossed: Vec<Option<([usize; 2], u32)>> = self
-            .pairs
-            .par_iter()
-            .map_init(Search::default, |search, &[a, b]| {
-                let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
-                crossing::find(one, two, search).map(|node| ([a, b], node))
-            })
-            .collect();
-        let Some((bodies, node)) = crossed.into_iter().flatten().next() else { return Verdict::Fine };
+        if any {
+            self.found.append(&mut missed);
+            self.found.sort_unstable_by_key(|m| m.key);
+            self.gather_touched();
+        }
+        self.missed = missed;
+        any
+    }
+
+    /// Whether anything passed through anything on the way that was really taken. Places that were not thought of are
+    /// added, and the bodies step again.
+    fn look_for_crossings(&mut self, model: &Model, dt: f64, before: &State, last: bool) -> Verdict {
+        let mut lists = std::mem::take(&mut self.lists);
+        if lists.len() < self.pairs.len() {
+            lists.resize_with(self.pairs.len(), Default::default);
+        }
+        let look = |(&[a, b], (search, _)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
+            let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
+            crossing::find(one, two, model.flat, search).map(|node| ([a, b], node))
+        };
+        let crossed = match self.heavy {
+            true => self.pairs.par_iter().zip(&mut lists).filter_map(look).min(),
+            false => self.pairs.iter().zip(&mut lists).filter_map(look).min(),
+        };
+        self.lists = lists;
+        let Some((bodies, node)) = crossed else { return Verdict::Fine };
         if last {
             return Verdict::Crossed(bodies, node);
         }
-        let mut again = Vec::new();
-        self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: true }, &mut again);
-        for mut meeting in again {
+        let mut again = std::mem::take(&mut self.missed);
+        again.clear();
+        self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: true, known: &[] }, &mut again);
+        for mut meeting in again.drain(..) {
             match self.found.binary_search_by_key(&meeting.key, |m| m.key) {
                 Ok(k) => {
                     let old = &mut self.found[k];
@@ -605,7 +730,9 @@ impl Meetings {
                 }
             }
         }
+        self.missed = again;
         self.gather_touched();
+        self.lacked = f64::INFINITY;
         Verdict::Again
     }
 
@@ -624,16 +751,17 @@ impl Meetings {
             body.row.body_contacts = 0;
         }
         let calm = (2.0 * model.gravity.length() * dt).max(1e-2);
-        let mut cursor = vec![0usize; scratch.len()];
-        let mut pushed = vec![DVec3::ZERO; scratch.len()];
-        for meeting in &self.found {
+        let Self { found, booked, .. } = self;
+        booked.clear();
+        booked.resize(scratch.len(), (0, DVec3::ZERO));
+        for meeting in &*found {
             let mut velocity = [DVec3::ZERO; 2];
             if meeting.impulse != DVec3::ZERO {
                 for (side, spot) in meeting.spots.iter().enumerate() {
                     let b = spot.body as usize;
                     for k in (0..3).filter(|&k| spot.weights[k] != 0.0) {
-                        velocity[side] += spot.weights[k] * scratch[b].push_velocities[cursor[b]];
-                        cursor[b] += 1;
+                        velocity[side] += spot.weights[k] * scratch[b].push_velocities[booked[b].0];
+                        booked[b].0 += 1;
                     }
                 }
                 let relative = velocity[0] - velocity[1];
@@ -641,14 +769,23 @@ impl Meetings {
                 let (impact, friction) = (-along.dot(relative), -(meeting.impulse - along).dot(relative));
                 for spot in &meeting.spots {
                     let row = &mut state.bodies[spot.body as usize].row;
-                    row.impact += 0.5 * impact;
-                    row.friction += 0.5 * friction;
+                    if meeting.tied.is_some() {
+                        // A tie takes nothing: what it seems to is the scheme's.
+                        row.scheme += 0.5 * (impact + friction);
+                    } else {
+                        row.impact += 0.5 * impact;
+                        row.friction += 0.5 * friction;
+                    }
                     row.exchange += 0.5 * (impact + friction);
                     // As at obstacles, what an impact costs is not missed elsewhere.
                     outcomes[spot.body as usize].created -= 0.5 * (impact + friction).max(0.0);
                 }
-                pushed[meeting.spots[0].body as usize] += meeting.impulse;
-                pushed[meeting.spots[1].body as usize] -= meeting.impulse;
+                booked[meeting.spots[0].body as usize].1 += meeting.impulse;
+                booked[meeting.spots[1].body as usize].1 -= meeting.impulse;
+            }
+            if meeting.tied.is_some() {
+                state.meetings.push(Kept { key: meeting.key, force: meeting.impulse / dt, rebound: 0.0 });
+                continue;
             }
             let u = measured(&meeting.spots, dt, before, state);
             let near = -(meeting.gap + dt * u.dot(meeting.normal));
@@ -671,24 +808,15 @@ impl Meetings {
         }
         for (b, body) in state.bodies.iter_mut().enumerate() {
             // The couples that keep the angular momentum are the scheme's.
-            let rest = scratch[b].pushes.iter().zip(&scratch[b].push_velocities).skip(cursor[b]);
+            let (cursor, pushed) = booked[b];
+            let rest = scratch[b].pushes.iter().zip(&scratch[b].push_velocities).skip(cursor);
             let work: f64 = rest.map(|((_, force), v)| dt * force.dot(*v)).sum();
             body.row.exchange -= work;
             body.row.scheme -= work;
             // Weight does its work over the end of the step, an impact in the middle of it: that is no instability.
-            outcomes[b].created -= 0.5 * dt * model.gravity.length() * pushed[b].length() + work;
+            outcomes[b].created -= 0.5 * dt * model.gravity.length() * pushed.length() + work;
         }
     }
-}
-
-/// Bodies in touch, with their work spaces.
-fn active<'a>(
-    place: &[Option<u32>],
-    touched: &'a mut [Touched],
-    scratch: &'a mut [Scratch],
-) -> Vec<(&'a mut Touched, &'a mut Scratch)> {
-    let all = touched.iter_mut().zip(scratch).zip(place);
-    all.filter(|(_, place)| place.is_some()).map(|(pair, _)| pair).collect()
 }
 
 /// Forces on all nodes of a body that turn it as a couple does (N m), and push it nowhere.
@@ -718,30 +846,42 @@ fn measured(spots: &[Spot; 2], dt: f64, before: &State, state: &State) -> DVec3 
     (moved(&spots[0]) - moved(&spots[1])) / dt
 }
 
-/// u = J W Jᵀ p, spots by their places in the lists.
-fn product(bodies: &mut [(&mut Touched, &mut Scratch)], spots: &[[Spot; 2]], p: &[DVec3], u: &mut [DVec3]) {
-    for (touched, _) in bodies.iter_mut() {
+/// u = J W Jᵀ p, spots by their places in the lists of the bodies in touch.
+fn product(
+    active: &[bool],
+    touched: &mut [Touched],
+    scratch: &mut [Scratch],
+    spots: &[[Spot; 2]],
+    p: &[DVec3],
+    u: &mut [DVec3],
+) {
+    let (mut count, mut cost) = (0, 0);
+    for (touched, _) in touched.iter_mut().zip(active).filter(|(_, active)| **active) {
         touched.impulses.fill(DVec3::ZERO);
+        (count, cost) = (count + 1, cost + touched.cost());
     }
     for (pair, &p) in spots.iter().zip(p) {
         for (side, spot) in pair.iter().enumerate().filter(|(_, s)| s.body != NOTHING) {
-            let impulses = &mut bodies[spot.body as usize].0.impulses;
+            let impulses = &mut touched[spot.body as usize].impulses;
             let sign = if side == 0 { 1.0 } else { -1.0 };
             for k in 0..3 {
                 impulses[spot.nodes[k] as usize] += sign * spot.weights[k] * p;
             }
         }
     }
-    let nodes: usize = bodies.iter().map(|(touched, _)| touched.nodes.len()).sum();
-    if nodes > 64 && bodies.len() > 1 {
-        bodies.par_iter_mut().for_each(|(touched, scratch)| touched.apply(scratch));
-    } else {
-        bodies.iter_mut().for_each(|(touched, scratch)| touched.apply(scratch));
+    let apply = |((touched, scratch), active): ((&mut Touched, &mut Scratch), &bool)| {
+        if *active {
+            touched.apply(scratch);
+        }
+    };
+    match count > 1 && cost > WORTH {
+        true => touched.par_iter_mut().zip(scratch).zip(active).for_each(apply),
+        false => touched.iter_mut().zip(scratch).zip(active).for_each(apply),
     }
     for (pair, u) in spots.iter().zip(u) {
         *u = DVec3::ZERO;
         for (side, spot) in pair.iter().enumerate().filter(|(_, s)| s.body != NOTHING) {
-            let velocities = &bodies[spot.body as usize].0.velocities;
+            let velocities = &touched[spot.body as usize].velocities;
             let sign = if side == 0 { 1.0 } else { -1.0 };
             for k in 0..3 {
                 *u += sign * spot.weights[k] * velocities[spot.nodes[k] as usize];
@@ -789,7 +929,7 @@ pub fn crossed(model: &Model, state: &State) -> Option<[usize; 2]> {
         let (Some(one), Some(two)) = (meetings.side(model, state, a), meetings.side(model, state, b)) else {
             return false;
         };
-        crossing::overlap(one, two, &mut Search::default())
+        crossing::overlap(one, two, model.flat, &mut Search::default())
     });
     found.copied()
 }

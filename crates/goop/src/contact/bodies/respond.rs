@@ -17,6 +17,12 @@ use crate::solve::{LinearSolver, Report, Scalar, Settings, SparseCholesky};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
+/// Nodes of a body between which its response is written down as a matrix, at most: a product with that is then so much
+/// cheaper than one through the factor that finding it pays.
+const MOST_DENSE: usize = 80;
+/// Columns that are solved for together; whole nodes.
+const AT_ONCE: usize = 24;
+
 /// A matrix of nodes, factored.
 #[derive(Debug, Default)]
 pub struct Factor {
@@ -25,12 +31,21 @@ pub struct Factor {
     free: Vec<bool>,
     right: Vec<DVec3>,
     solved: Vec<DVec3>,
+    /// Numbers that were last factored.
+    filled: Vec<f64>,
+    wide: Vec<f64>,
 }
 
 impl Factor {
-    fn prepare(&mut self, matrix: &crate::solve::BlockMatrix, free: &[bool]) -> Result<(), Report> {
+    /// Whether the matrix is another than the one before.
+    fn prepare(&mut self, matrix: &crate::solve::BlockMatrix, free: &[bool]) -> Result<bool, Report> {
         let scalar = self.scalar.get_or_insert_with(|| Scalar::new(matrix));
         scalar.fill(matrix, free);
+        if self.filled == scalar.matrix.values && self.free == free {
+            self.right.fill(DVec3::ZERO);
+            return Ok(false);
+        }
+        self.filled.clone_from(&scalar.matrix.values);
         self.cholesky.polish = false;
         self.cholesky.tune(&Settings { tolerance: f64::INFINITY, ..Settings::default() });
         self.free.clear();
@@ -39,9 +54,37 @@ impl Factor {
         self.right.resize(free.len(), DVec3::ZERO);
         self.solved.resize(free.len(), DVec3::ZERO);
         if self.cholesky.factorise(&scalar.matrix) {
-            Ok(())
+            Ok(true)
         } else {
+            self.filled.clear();
             Err(self.cholesky.solve(&scalar.matrix, &mut [], 0))
+        }
+    }
+
+    /// W between some nodes, by columns: a solve for each of their axes, several at once.
+    fn columns(&mut self, nodes: &[u32], share: f64, dense: &mut Vec<f64>) {
+        let (rows, size) = (3 * self.free.len(), 3 * nodes.len());
+        dense.clear();
+        dense.resize(size * size, 0.0);
+        for (batch, out) in dense.chunks_mut(size * AT_ONCE).enumerate() {
+            let count = out.len() / size;
+            self.wide.clear();
+            self.wide.resize(rows * count, 0.0);
+            for c in 0..count {
+                let (node, axis) = (nodes[(batch * AT_ONCE + c) / 3] as usize, (batch * AT_ONCE + c) % 3);
+                if self.free[node] {
+                    self.wide[c * rows + 3 * node + axis] = share;
+                }
+            }
+            self.cholesky.substitute(&mut self.wide, count);
+            for (out, solved) in out.chunks_exact_mut(size).zip(self.wide.chunks_exact(rows)) {
+                for (out, &node) in out.chunks_exact_mut(3).zip(nodes) {
+                    let node = node as usize;
+                    if self.free[node] {
+                        out.copy_from_slice(&solved[3 * node..3 * node + 3]);
+                    }
+                }
+            }
         }
     }
 
@@ -84,6 +127,8 @@ pub struct Touched {
     rigid: Option<Rigid>,
     dense: Vec<f64>,
     factor: Factor,
+    /// The nodes that `dense` was made for from the factor.
+    known: Vec<u32>,
     flat: Option<usize>,
 }
 
@@ -139,8 +184,18 @@ impl Touched {
             Coordinates::Framed => self.prepare_framed(body, dt, before, state, scratch)?,
             Coordinates::Nodal => match (body.axes.integrator, &scratch.matrix) {
                 (integrator, Some(matrix)) if integrator.implicit() => {
-                    self.factor.prepare(matrix, &scratch.free)?;
-                    self.how = How::Factored(if integrator == Integrator::ImplicitMidpoint { 0.5 } else { 1.0 });
+                    let fresh = self.factor.prepare(matrix, &scratch.free)?;
+                    let share = if integrator == Integrator::ImplicitMidpoint { 0.5 } else { 1.0 };
+                    self.how = How::Factored(share);
+                    if self.nodes.len() <= MOST_DENSE {
+                        if fresh || self.known != self.nodes {
+                            self.factor.columns(&self.nodes, share, &mut self.dense);
+                            self.known.clone_from(&self.nodes);
+                        }
+                        self.how = How::Dense;
+                    } else {
+                        self.known.clear();
+                    }
                 }
                 (integrator, _) => {
                     let share = if integrator == Integrator::ExplicitTaylor { 0.5 } else { 1.0 };
@@ -223,6 +278,20 @@ impl Touched {
         Ok(())
     }
 
+    /// About how many numbers a product goes through.
+    pub fn cost(&self) -> usize {
+        match self.how {
+            How::Masses | How::Rigid => self.nodes.len(),
+            How::Dense => self.dense.len(),
+            How::Factored(_) | How::Modes { .. } => 2 * self.factor.cholesky.entries(),
+        }
+    }
+
+    /// Whether a product takes a solve with the factor of the whole body.
+    pub fn is_large(&self) -> bool {
+        matches!(self.how, How::Factored(_))
+    }
+
     /// velocities = W impulses.
     pub fn apply(&mut self, scratch: &mut Scratch) {
         if let Some(axis) = self.flat {
@@ -295,29 +364,30 @@ impl Touched {
         }
     }
 
-    /// About how far a node gives way to an impulse there, a number (1/kg): what a row is measured by.
-    pub fn ease(&self, k: usize, body: &Body, scratch: &Scratch) -> f64 {
-        let trace = |m: DMat3| (m.x_axis.x + m.y_axis.y + m.z_axis.z) / 3.0;
+    /// About how a node gives way to an impulse there (1/kg): what a row is measured by.
+    pub fn ease(&self, k: usize, body: &Body, scratch: &Scratch) -> DMat3 {
+        let even = |d: f64| DMat3::from_diagonal(DVec3::splat(d));
         match self.how {
-            How::Masses => self.inverse_masses[k],
+            How::Masses => even(self.inverse_masses[k]),
             How::Rigid => {
-                let Some(rigid) = self.rigid else { return 0.0 };
-                trace(rigid.shift - cross(self.arms[k]) * rigid.turn * cross(self.arms[k]))
+                let Some(rigid) = self.rigid else { return DMat3::ZERO };
+                rigid.shift - cross(self.arms[k]) * rigid.turn * cross(self.arms[k])
             }
             How::Dense => {
                 let size = 3 * self.nodes.len();
-                (0..3).map(|c| self.dense[(3 * k + c) * (size + 1)]).sum::<f64>() / 3.0
+                let column = |c: usize| DVec3::from_slice(&self.dense[(3 * k + c) * size + 3 * k..]);
+                DMat3::from_cols(column(0), column(1), column(2))
             }
             How::Factored(share) => {
                 let node = self.nodes[k] as usize;
                 match &scratch.matrix {
-                    Some(matrix) if self.factor.free[node] => share / trace(matrix.diagonal(node)),
-                    _ => 0.0,
+                    Some(matrix) if self.factor.free[node] => matrix.diagonal(node).inverse() * share,
+                    _ => DMat3::ZERO,
                 }
             }
             // A quadratic map gives way as a whole.
-            How::Modes { .. } if self.inverse_masses[k] > 0.0 => 4.0 / body.mass(),
-            How::Modes { .. } => 0.0,
+            How::Modes { .. } if self.inverse_masses[k] > 0.0 => even(4.0 / body.mass()),
+            How::Modes { .. } => DMat3::ZERO,
         }
     }
 }

@@ -5,7 +5,8 @@
 //! ```text
 //! meeting      0 ≤ p_n  ⊥  u_n - t ≥ 0        |p_t| ≤ μ p_n, against u_t, and u_t = 0 where it is less
 //! tie          u = t
-//! p ← Π(y - (u(y) - t)/(L d))                  d: what the row alone would need, L: what the others add
+//! p ← Π(y - (u(y) - t)/(L d))                  d: how far the row alone gives way, along the normal and across it,
+//!                                              L: what the others add
 //! y = p + β (p - p_old)                        Nesterov's sequence, begun anew where it leads uphill
 //! ```
 //! L is raised until a step is no longer than the curvature along it allows. Π puts the normal part above zero and then
@@ -45,6 +46,26 @@ impl Wish {
         }
     }
 
+    /// A vector along the normal and across it, each divided by its own number.
+    fn divided(&self, v: DVec3, [along, across]: [f64; 2]) -> DVec3 {
+        match *self {
+            Wish::Apart { normal, .. } => v / across + (1.0 / along - 1.0 / across) * v.dot(normal) * normal,
+            Wish::Tied { .. } => v / along,
+        }
+    }
+
+    /// Its square, measured with these numbers.
+    fn square(&self, v: DVec3, [along, across]: [f64; 2]) -> f64 {
+        self.product(v, v, [along, across])
+    }
+
+    fn product(&self, v: DVec3, w: DVec3, [along, across]: [f64; 2]) -> f64 {
+        match *self {
+            Wish::Apart { normal, .. } => across * v.dot(w) + (along - across) * v.dot(normal) * w.dot(normal),
+            Wish::Tied { .. } => along * v.dot(w),
+        }
+    }
+
     /// The nearest impulse that is allowed.
     pub fn allowed(&self, p: DVec3) -> DVec3 {
         match *self {
@@ -63,8 +84,8 @@ impl Wish {
 pub struct Rows {
     /// What each wants.
     pub wishes: Vec<Wish>,
-    /// d: velocity that a unit of impulse gives the row by itself (1/kg).
-    pub ease: Vec<f64>,
+    /// d: velocity that a unit of impulse gives the row by itself, along its normal and across it (1/kg).
+    pub ease: Vec<[f64; 2]>,
     /// p (N s).
     pub impulses: Vec<DVec3>,
     /// u at p (m/s).
@@ -96,7 +117,7 @@ impl Rows {
     /// Adds a row.
     pub fn push(&mut self, wish: Wish, ease: f64, impulse: DVec3, velocity: DVec3) {
         self.wishes.push(wish);
-        self.ease.push(ease.max(f64::MIN_POSITIVE));
+        self.ease.push([ease.max(f64::MIN_POSITIVE); 2]);
         self.impulses.push(impulse);
         self.velocities.push(velocity);
     }
@@ -110,10 +131,10 @@ impl Rows {
         let mut worst = 0.0f64;
         for (k, wish) in self.wishes.iter().enumerate() {
             let d = self.ease[k];
-            let next = wish.allowed(p[k] - wish.lacks(u[k], p[k]) / d);
-            worst = worst.max((next - p[k]).length() * d);
+            let next = wish.allowed(p[k] - wish.divided(wish.lacks(u[k], p[k]), d));
+            worst = worst.max(wish.square(next - p[k], [d[0] * d[0], d[1] * d[1]]));
         }
-        worst
+        worst.sqrt()
     }
 
     /// Improves p until no row lacks more than `tolerance` (m/s). `product` writes J W Jᵀ of its first list into the second.
@@ -144,7 +165,7 @@ impl Rows {
             loop {
                 for k in 0..n {
                     let (wish, d) = (&self.wishes[k], self.ease[k]);
-                    p_new[k] = wish.allowed(y[k] - wish.lacks(u_y[k], y[k]) / (curvature * d));
+                    p_new[k] = wish.allowed(y[k] - wish.divided(wish.lacks(u_y[k], y[k]), d) / curvature);
                 }
                 // u is affine: only the change goes through the bodies.
                 for k in 0..n {
@@ -160,7 +181,7 @@ impl Rows {
                     if let Wish::Tied { compliance, .. } = self.wishes[k] {
                         bend += compliance * step.length_squared();
                     }
-                    length += self.ease[k] * step.length_squared();
+                    length += self.wishes[k].square(step, self.ease[k]);
                 }
                 if bend <= curvature * length * (1.0 + 1e-9) || !(bend > 0.0 && length > 0.0) || iterations >= most {
                     break;
@@ -169,7 +190,7 @@ impl Rows {
             }
             let mut uphill = 0.0;
             for k in 0..n {
-                uphill += self.ease[k] * (y[k] - p_new[k]).dot(p_new[k] - p[k]);
+                uphill += self.wishes[k].product(y[k] - p_new[k], p_new[k] - p[k], self.ease[k]);
             }
             std::mem::swap(&mut p_old, &mut p);
             std::mem::swap(&mut u_old, &mut u);

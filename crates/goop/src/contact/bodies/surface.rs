@@ -16,9 +16,9 @@ use std::collections::HashMap;
 /// surfaces to be certain.
 const SKIN: f64 = 1e-3;
 
-/// Edges of a closed surface count while it bends there by more than this (cosine): flatter ones have nothing that its
-/// nodes and triangles miss.
-const FLAT: f64 = 0.995;
+/// Edges of a closed surface count while the triangles beside them are out of each other's plane by more than this share
+/// of half the distance kept: flatter ones have nothing that nodes and triangles miss.
+const FLAT: f64 = 0.1;
 
 /// The surface of one body.
 pub struct Surface {
@@ -123,8 +123,8 @@ impl Surface {
         if self.closed {
             for k in 0..self.edges.len() {
                 let ([a, b], [c, d]) = (self.edges[k].map(|i| x[i as usize]), self.wings[k].map(|i| x[i as usize]));
-                let (one, two) = ((b - a).cross(c - a), (d - a).cross(b - a));
-                self.sharp[k] = one.dot(two) < FLAT * one.length() * two.length();
+                let plane = (b - a).cross(c - a);
+                self.sharp[k] = plane.dot(d - a).abs() >= FLAT * self.half * plane.length();
             }
         }
     }

@@ -108,8 +108,10 @@ pub struct Prepared {
     turned: [DVec3; 6],
 }
 
-/// Bytes of cached columns, at most.
+/// Bytes of cached columns, at most; and how many are kept beyond twice those in use: nodes taken hold of one after
+/// another would fill the rest.
 const COLUMN_BYTES: usize = 256 << 20;
+const SPARE_BYTES: usize = 16 << 20;
 
 /// Settings for what is made once: as a solve goes on its residual falls by about the same factor again and again, so
 /// that twice the iterations square it.
@@ -283,11 +285,13 @@ impl Factored {
         let n = self.n;
         let length = if self.mixed { 9 * n } else { self.solvers.len() * n };
         let most = (COLUMN_BYTES / 8 / length).max(16);
-        if nodes.clone().count() > most {
+        let needed = nodes.clone().count();
+        if needed > most {
             return None;
         }
         self.tune(patient);
-        if self.known.len() + nodes.clone().filter(|i| !self.known.contains_key(i)).count() > most {
+        let room = (SPARE_BYTES / 8 / length).max(2 * needed).min(most);
+        if self.known.len() + nodes.clone().filter(|i| !self.known.contains_key(i)).count() > room {
             self.known.clear();
             self.columns.clear();
         }

@@ -125,7 +125,24 @@ impl Row {
             .map_or(DMat3::ZERO, |slot| DMat3::from_cols_slice(&self.sums[slot * SQUARE + 9 * (MODES * k + l)..][..9]))
     }
 
+    /// By the widest registers there are; the sums and their order are the same.
     fn fill(&mut self, modes: &Modes, nodes: &BlockMatrix, b: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.fill_avx2(modes, nodes, b) };
+        }
+        self.fill_plain(modes, nodes, b);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn fill_avx2(&mut self, modes: &Modes, nodes: &BlockMatrix, b: usize) {
+        self.fill_plain(modes, nodes, b);
+    }
+
+    #[inline(always)]
+    fn fill_plain(&mut self, modes: &Modes, nodes: &BlockMatrix, b: usize) {
         self.sums.fill(0.0);
         for &entry in &modes.of_part[b] {
             let i = modes.entries[entry as usize].node as usize;

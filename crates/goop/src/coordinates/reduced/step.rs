@@ -150,7 +150,7 @@ pub(crate) fn implicit(
             }
         }
         if body.newton <= 1 {
-            nodal::forces_used(body, h, &matrix, scratch);
+            nodal::forces_used(body, h, &matrix, scratch, false);
         }
         move_on(state, scratch, work, 1.0);
         if body.newton <= 1 {

@@ -1,8 +1,8 @@
 //! Stiffness of tetrahedra, eight at a time in single precision.
 //!
-//! Blocks off the diagonal are found to seven digits, which is what directions of an implicit step
-//! need, and added up in double precision. The diagonal is then what makes every row add up to
-//! nothing, in double precision too, so that moving a body as a whole costs nothing but its mass.
+//! Blocks off the diagonal are found and added up to seven digits, which is what directions of an implicit step
+//! need. The diagonal is then what makes every row add up to
+//! nothing, in double precision, so that moving a body as a whole costs nothing but its mass.
 
 use super::kernel::{At, Cells, Turned};
 use super::law::Constants;
@@ -62,7 +62,7 @@ impl Eights {
     }
 
     /// Adds blocks off the diagonal to the rows of a chunk; `places` are those of the packs of four.
-    pub fn assemble(&self, chunk: usize, nodes: &Range<usize>, at: At, places: &[u32], rows: &mut RowsChunk) {
+    pub fn assemble(&self, chunk: usize, nodes: &Range<usize>, at: At, places: &[u32], rows: &mut RowsChunk<f32>) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
@@ -73,13 +73,20 @@ impl Eights {
 
     /// The same without vector registers.
     #[cfg(test)]
-    pub fn assemble_plain(&self, chunk: usize, nodes: &Range<usize>, at: At, places: &[u32], rows: &mut RowsChunk) {
+    pub fn assemble_plain(
+        &self,
+        chunk: usize,
+        nodes: &Range<usize>,
+        at: At,
+        places: &[u32],
+        rows: &mut RowsChunk<f32>,
+    ) {
         self.assemble_by::<[f32; WIDER]>(chunk, nodes, at, places, rows);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn assemble_avx2(&self, chunk: usize, nodes: &Range<usize>, at: At, places: &[u32], rows: &mut RowsChunk) {
+    fn assemble_avx2(&self, chunk: usize, nodes: &Range<usize>, at: At, places: &[u32], rows: &mut RowsChunk<f32>) {
         self.assemble_by::<crate::lanes::avx2::Eight>(chunk, nodes, at, places, rows);
     }
 
@@ -90,7 +97,7 @@ impl Eights {
         nodes: &Range<usize>,
         at: At,
         places: &[u32],
-        rows: &mut RowsChunk,
+        rows: &mut RowsChunk<f32>,
     ) {
         let places = places.as_chunks::<WIDE>().0;
         let elsewhere = !std::ptr::eq(at.x, at.tension_at);
@@ -128,10 +135,10 @@ impl Eights {
                             continue;
                         }
                         if nodes.contains(&(pack.nodes[a][l] as usize)) {
-                            rows.add_single(place, &lanes[l], last[l]);
+                            rows.add(place, &lanes[l], last[l]);
                         } else {
                             let [k0, k1, k2, k3, k4, k5, k6, k7] = lanes[l];
-                            rows.add_single(place, &[k0, k3, k6, k1, k4, k7, k2, k5], last[l]);
+                            rows.add(place, &[k0, k3, k6, k1, k4, k7, k2, k5], last[l]);
                         }
                     }
                     pair += 1;
@@ -149,18 +156,11 @@ fn vector<L: Singles>(from: &[[f32; WIDER]; 3]) -> V3<L> {
 /// Σ x_a B_aᵀ, from the first node of each cell on.
 #[inline(always)]
 fn gradient<L: Singles>(pack: &Pack, slopes: &[V3<L>; 4], x: &[DVec3]) -> M3<L> {
-    let mut first = [DVec3::ZERO; WIDER];
-    for l in 0..WIDER {
-        first[l] = x[pack.nodes[0][l] as usize];
-    }
+    let offsets = L::offsets(x, &pack.nodes);
     let mut f = zero();
     for a in 1..4 {
-        let mut d = [[0.0f32; WIDER]; 3];
-        for l in 0..WIDER {
-            let to = x[pack.nodes[a][l] as usize] - first[l];
-            (d[0][l], d[1][l], d[2][l]) = (to.x as f32, to.y as f32, to.z as f32);
-        }
-        add_outer(&mut f, vector(&d), slopes[a]);
+        let [x, y, z] = offsets[a - 1];
+        add_outer(&mut f, [W(x), W(y), W(z)], slopes[a]);
     }
     f
 }

@@ -92,7 +92,7 @@ impl<const N: usize> Packs<N> {
                     }
                     s[i][i] = s[i][i] + m.lambda * trace;
                 }
-                let (mut stress, by) = (zero(), -volume * time);
+                let (mut stress, by) = (zero(), -volume * time * calm(&f));
                 for i in 0..3 {
                     for j in 0..3 {
                         stress[i][j] = by * dot(f[i], column(&s, j));
@@ -240,14 +240,12 @@ fn vector<L: Lanes>(from: &[[f64; WIDE]; 3]) -> V3<L> {
 #[inline(always)]
 fn gather<L: Lanes, const N: usize>(pack: &Pack<N>, x: &[DVec3]) -> [V3<L>; N] {
     let mut out = [[W::splat(0.0); 3]; N];
+    let first = L::gather(x, &pack.nodes[0]);
     for a in 1..N {
-        let mut d = [[0.0; WIDE]; 3];
-        for l in 0..WIDE {
-            let from = x[pack.nodes[0][l] as usize];
-            let to = x[pack.nodes[a][l] as usize] - from;
-            (d[0][l], d[1][l], d[2][l]) = (to.x, to.y, to.z);
+        let to = L::gather(x, &pack.nodes[a]);
+        for k in 0..3 {
+            out[a][k] = W(to[k].minus(first[k]));
         }
-        out[a] = vector(&d);
     }
     out
 }
@@ -277,13 +275,19 @@ fn add_stress<L: Lanes, const N: usize>(pack: &Pack<N>, stress: &M3<L>, forces: 
 #[inline(always)]
 fn scatter<L: Lanes, const N: usize>(pack: &Pack<N>, forces: &[V3<L>; N], first: usize, to: &mut [DVec3]) {
     for a in 0..N {
-        let [x, y, z] = [forces[a][0].store(), forces[a][1].store(), forces[a][2].store()];
-        for l in 0..pack.used {
-            if let Some(to) = to.get_mut((pack.nodes[a][l] as usize).wrapping_sub(first)) {
-                *to += DVec3::new(x[l], y[l], z[l]);
-            }
-        }
+        let [x, y, z] = forces[a];
+        L::scatter([x.0, y.0, z.0], &pack.nodes[a], pack.used, first, to);
     }
+}
+
+/// What is left of the damping of a cell that is stretched: (3 / |F|²)², 1 for all others. Without it a cell
+/// stretched s times resists every change s⁴ times as much, and one that a single bad guess of a step stretches stays so.
+#[inline(always)]
+fn calm<L: Arithmetic>(f: &M3<L>) -> W<L> {
+    let three = W::splat(3.0);
+    let square = dot(f[0], f[0]) + dot(f[1], f[1]) + dot(f[2], f[2]);
+    let share = three.over(square.larger(three));
+    share * share
 }
 
 /// Stiffness and damping of F in the axes of its singular values.
@@ -336,6 +340,7 @@ impl<L: Arithmetic, const N: usize> Turned<L, N> {
     #[inline(always)]
     pub(super) fn of(cells: Cells<L, N>, weights: Weights, exact: bool) -> Self {
         let Cells { constants: m, volume, time, f, taut, gradient } = cells;
+        let time = time * calm(&f);
         let (u, s, v) = singular(&f);
         let (_, j) = cofactors(&f);
         let sigma = W::choose(j, W::splat(0.0), W::splat(-1.0), W::splat(1.0));

@@ -86,6 +86,11 @@ impl<const N: usize> Packs<N> {
         Self { packs, hourglass, positions: OnceLock::new(), damped, chunks }
     }
 
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.packs.iter().all(Vec::is_empty)
+    }
+
     /// Node lists, each cell at least once.
     pub fn each_cell(&self, mut visit: impl FnMut(&[u32])) {
         for pack in self.packs.iter().flatten() {

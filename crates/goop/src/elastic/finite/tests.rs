@@ -330,7 +330,8 @@ fn the_rough_stiffness_is_the_clamped_one_to_six_digits() {
 
     let mut plain = finite.structure();
     let at = At { x: &x, tension_at: &before, weights, exact: false };
-    let (rows, places) = (plain.rows_mut(), finite.tetrahedra.positions.get().unwrap());
+    plain.clear_rough();
+    let (rows, places) = (plain.singles_mut(), finite.tetrahedra.positions.get().unwrap());
     for c in 0..finite.chunks.count() {
         // SAFETY: one after the other.
         let mut rows = unsafe { rows.chunk(c) };
