@@ -316,6 +316,9 @@ pub struct Bench {
     /// Leave the converged run out
     #[arg(long)]
     pub quick: bool,
+    /// Change a value of a workload's scene, such as body.sheet.integrator=backward-euler
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
     /// A rigged glTF file as the character [default: the built-in dancer]
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,

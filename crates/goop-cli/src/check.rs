@@ -111,6 +111,7 @@ fn headline(body: &Body) -> String {
         (_, Integrator::SymplecticEuler) => format!("{law}, symplectic Euler"),
         (_, Integrator::BackwardEuler) => format!("{law}, backward Euler"),
         (_, Integrator::ImplicitMidpoint) => format!("{law}, implicit midpoint"),
+        (_, Integrator::Bdf2) => format!("{law}, backward differences over two steps"),
         (_, Integrator::Momentum) => "momentum".to_owned(),
     };
     format!("{}: {} nodes, {}, {how}", body.name, body.len(), mass(body.mass()))

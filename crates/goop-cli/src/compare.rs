@@ -151,6 +151,7 @@ fn choice(word: &str) -> Result<Axes, String> {
         Some(Scheme::SymplecticEuler) => Integrator::SymplecticEuler,
         Some(Scheme::BackwardEuler) => Integrator::BackwardEuler,
         Some(Scheme::ImplicitMidpoint) => Integrator::ImplicitMidpoint,
+        Some(Scheme::Bdf2) => Integrator::Bdf2,
         _ => {
             let words: Vec<&str> = Scheme::WORDS.iter().map(|(name, _)| *name).collect();
             return Err(format!(

@@ -90,7 +90,7 @@ impl Axes {
                 ),
                 "springs, metric, published or finite",
                 !matches!(self.integrator, Integrator::Momentum | Integrator::SemiImplicit),
-                "explicit-diagonal, explicit-taylor, symplectic-euler, backward-euler or implicit-midpoint",
+                "explicit-diagonal, explicit-taylor, symplectic-euler, backward-euler, bdf2 or implicit-midpoint",
             ),
             Coordinates::Rigid => {
                 (self.elasticity == Elasticity::None, "none", self.integrator == Integrator::Momentum, "momentum")

@@ -330,6 +330,7 @@ pub fn axes(of: crate::axes::Axes) -> Axes {
         scene::Integrator::SymplecticEuler => Integrator::SymplecticEuler,
         scene::Integrator::BackwardEuler => Integrator::BackwardEuler,
         scene::Integrator::ImplicitMidpoint => Integrator::ImplicitMidpoint,
+        scene::Integrator::Bdf2 => Integrator::Bdf2,
         scene::Integrator::Momentum => Integrator::Momentum,
         scene::Integrator::SemiImplicit => Integrator::SemiImplicit,
     };

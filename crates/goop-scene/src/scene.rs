@@ -173,6 +173,8 @@ pub enum Integrator {
     BackwardEuler,
     /// Second order, no damping of its own.
     ImplicitMidpoint,
+    /// Backward differences over two steps.
+    Bdf2,
     /// Momentum and angular momentum: only for rigid coordinates.
     Momentum,
     /// Constant matrix factored once: only for framed coordinates.

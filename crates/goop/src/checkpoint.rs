@@ -32,7 +32,8 @@ impl Checkpoint {
             let body = |b: &crate::state::BodyState| {
                 let framed = b.framed.as_ref().map_or(0, |_| 72 * b.positions.len());
                 let reduced = b.reduced.as_ref().map_or(0, |r| 24 * (r.values.len() + r.rates.len()));
-                48 * b.positions.len() + 8 * b.memory.len() + framed + reduced + 64 * b.anchors.len() + 512
+                let past = b.past.as_ref().map_or(0, |_| 48 * b.positions.len());
+                past + 48 * b.positions.len() + 8 * b.memory.len() + framed + reduced + 64 * b.anchors.len() + 512
             };
             state.bodies.iter().map(body).sum()
         };

@@ -57,6 +57,8 @@ pub enum Integrator {
     BackwardEuler,
     /// Second order, no damping of its own.
     ImplicitMidpoint,
+    /// Second order, damps stiff motion only: differences backward over two steps.
+    Bdf2,
     /// For rigid coordinates: momentum and angular momentum.
     Momentum,
     /// For framed coordinates: a constant matrix, factored once for every length of step.
@@ -146,7 +148,7 @@ impl Axes {
                 Err("the spline energy measures displacement from a rigid frame: use coordinates = \"framed\"".into())
             }
             (C::Nodal, _, I::Momentum | I::SemiImplicit) => {
-                Err("nodes take the integrators symplectic-euler, backward-euler, implicit-midpoint, explicit-diagonal or explicit-taylor".into())
+                Err("nodes take the integrators symplectic-euler, backward-euler, bdf2, implicit-midpoint, explicit-diagonal or explicit-taylor".into())
             }
             (C::Reduced, E::Published, _) => {
                 Err("the published primal form is for nodal positions: use elasticity = \"metric\"".into())

@@ -12,6 +12,17 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
+/// A body one step ago.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Past {
+    /// Length of the step since then (s).
+    pub dt: f64,
+    /// Node positions (m).
+    pub positions: Vec<DVec3>,
+    /// Node velocities (m/s).
+    pub velocities: Vec<DVec3>,
+}
+
 /// One body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BodyState {
@@ -27,6 +38,8 @@ pub struct BodyState {
     pub framed: Option<Box<FramedState>>,
     /// The maps of its parts, for reduced coordinates.
     pub reduced: Option<Box<ReducedState>>,
+    /// Where it came from, for a scheme that looks back two steps; none after a change from outside.
+    pub past: Option<Box<Past>>,
     /// Where nodes stick to obstacles, by node.
     pub anchors: Vec<Anchor>,
     /// Solves left before the iteration is tried again.
@@ -54,6 +67,7 @@ impl BodyState {
             rigid: None,
             framed: None,
             reduced: None,
+            past: None,
             positions,
             velocities,
             memory: Arc::new(body.elastic.as_ref().map_or(Vec::new(), |e| e.memory())),
@@ -69,6 +83,7 @@ impl BodyState {
 
     /// Makes the state fit the body's coordinates and elasticity, keeping positions and velocities.
     pub fn adopt(&mut self, body: &Body) {
+        self.past = None;
         let memory = body.elastic.as_ref().map_or(Vec::new(), |e| e.carry_over(&self.memory));
         if memory != *self.memory {
             self.memory = Arc::new(memory);
@@ -98,6 +113,7 @@ impl BodyState {
     /// Sets all velocities to zero.
     pub(crate) fn still(&mut self) {
         self.velocities.fill(DVec3::ZERO);
+        self.past = None;
         if let Some(reduced) = &mut self.reduced {
             reduced.rates.fill(DVec3::ZERO);
         }
@@ -142,6 +158,7 @@ impl BodyState {
         }
         self.rigid.clone_from(&other.rigid);
         copy_maps(&mut self.reduced, &other.reduced);
+        copy_past(&mut self.past, &other.past);
         self.anchors.clone_from(&other.anchors);
         (self.direct_left, self.topology_version) = (other.direct_left, other.topology_version);
         self.created = other.created;
@@ -155,6 +172,18 @@ fn copy_maps(to: &mut Option<Box<ReducedState>>, from: &Option<Box<ReducedState>
         (Some(to), Some(from)) => {
             to.values.clone_from(&from.values);
             to.rates.clone_from(&from.rates);
+        }
+        (to, from) => to.clone_from(from),
+    }
+}
+
+/// Copies without allocating where both have a past.
+fn copy_past(to: &mut Option<Box<Past>>, from: &Option<Box<Past>>) {
+    match (to, from) {
+        (Some(to), Some(from)) => {
+            to.dt = from.dt;
+            to.positions.clone_from(&from.positions);
+            to.velocities.clone_from(&from.velocities);
         }
         (to, from) => to.clone_from(from),
     }

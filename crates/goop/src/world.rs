@@ -220,6 +220,7 @@ impl World {
         let poses: Vec<Pose> = self.model.obstacles.iter().map(|o| o.motion.at(time)).collect();
         let body = &self.model.bodies[b];
         let state = &mut self.state.bodies[b];
+        state.past = None;
         let (x, v) = (&state.positions, &state.velocities);
         let mut touches = Vec::new();
         let mut elastic = 0.0;

@@ -108,6 +108,7 @@ fn steps_allocate_nothing() {
         (Integrator::SymplecticEuler, 1e-4),
         (Integrator::BackwardEuler, 2e-3),
         (Integrator::ImplicitMidpoint, 2e-3),
+        (Integrator::Bdf2, 2e-3),
     ];
     for (integrator, dt) in integrators {
         for ground in [false, true] {

@@ -29,10 +29,17 @@ fn the_centre_of_mass_follows_the_parabola() {
             })
             .to_vec();
         let second = matches!(integrator, Integrator::ExplicitTaylor | Integrator::ImplicitMidpoint);
-        let offset = if second { 0.0 } else { 0.5 * G * 0.5 / 1000.0 };
+        // The first step of backward Euler is half as much again too late at the end.
+        let two_step = integrator == Integrator::Bdf2;
+        let offset = match integrator {
+            Integrator::Bdf2 => 0.75 * G * 1e-6,
+            _ if second => 0.0,
+            _ => 0.5 * G * 0.5 / 1000.0,
+        };
         eprintln!("projectile, {name}: off by {} m at 1/1000, 1/2000, 1/4000 s", list(&errors));
         assert!((errors[0] - offset).abs() < 1e-12, "{name}: {}", errors[0]);
-        assert!(second || orders(&errors).iter().all(|o| (o - 1.0).abs() < 1e-6));
+        let order = if two_step { 2.0 } else { 1.0 };
+        assert!(second || orders(&errors).iter().all(|o| (o - order).abs() < 1e-6));
     }
 }
 

@@ -94,13 +94,16 @@ fn rigid_bodies_and_symplectic_springs_keep_their_angular_momentum() {
 /// Catches implicit schemes that brake a spinning body in flight.
 #[test]
 fn implicit_schemes_keep_the_angular_momentum_of_a_free_body() {
-    for (name, integrator) in
-        [("backward-euler", Integrator::BackwardEuler), ("midpoint", Integrator::ImplicitMidpoint)]
-    {
+    for (name, integrator) in [
+        ("backward-euler", Integrator::BackwardEuler),
+        ("midpoint", Integrator::ImplicitMidpoint),
+        ("bdf2", Integrator::Bdf2),
+    ] {
         for newton in [1, 12] {
             let [_, l] = drift(&mut tossed(small(), nodal(integrator), newton, 1.0 / 120.0), 240);
             eprintln!("{name}, {newton} Newton iterations: angular momentum {l:.1e}");
-            assert!(l < 1e-12, "{name}: {l:e}");
+            let most = if integrator == Integrator::Bdf2 { 1e-10 } else { 1e-12 };
+            assert!(l < most, "{name}: {l:e}");
         }
     }
 }
@@ -132,6 +135,9 @@ fn a_pinned_top_shows_the_order_of_the_schemes_in_angular_momentum() {
     eprintln!("backward-euler: {} orders {:.2?}", list(&euler), orders(&euler));
     eprintln!("backward-euler, converged: {} orders {:.2?}", list(&converged), orders(&converged));
     eprintln!("midpoint, converged: {}", list(&midpoint));
+    let two_step = spin_lost(Integrator::Bdf2, 12);
+    eprintln!("bdf2, converged: {} orders {:.2?}", list(&two_step), orders(&two_step));
+    assert!(orders(&two_step).iter().all(|o| *o > 1.7) && two_step[0] < 0.1 * converged[0]);
     assert!(orders(&euler).iter().chain(&orders(&converged)).all(|o| (0.8..1.3).contains(o)));
     assert!(midpoint.iter().all(|l| *l < 1e-8));
 }

@@ -25,8 +25,8 @@ const HARD: Material = Material {
 };
 const G: f64 = 9.81;
 
-fn bodies() -> [(&'static str, Axes); 2] {
-    [("rigid", Axes::RIGID), ("springs", Axes::IMPLICIT)]
+fn bodies() -> [(&'static str, Axes); 3] {
+    [("rigid", Axes::RIGID), ("springs", Axes::IMPLICIT), ("springs, bdf2", nodal(Integrator::Bdf2))]
 }
 
 /// A flat block at rest on a plane that is then tilted by turning gravity, or pushed.
@@ -112,6 +112,7 @@ fn nothing_shot_at_a_thin_plate_passes() {
         ("springs, implicit", Axes::IMPLICIT, false),
         ("springs, explicit", nodal(Integrator::SymplecticEuler), false),
         ("springs, midpoint", nodal(Integrator::ImplicitMidpoint), false),
+        ("springs, bdf2", nodal(Integrator::Bdf2), false),
         ("rigid", Axes::RIGID, false),
         ("springs, adaptive", Axes::IMPLICIT, true),
         ("rigid, adaptive", Axes::RIGID, true),

@@ -27,6 +27,8 @@ fn halving_the_step_shows_the_order_of_every_scheme() {
         ("backward-euler, converged", Integrator::BackwardEuler, 8, 1.0, 1000.0),
         ("implicit-midpoint", Integrator::ImplicitMidpoint, 1, 2.0, 1000.0),
         ("implicit-midpoint, converged", Integrator::ImplicitMidpoint, 8, 2.0, 1000.0),
+        ("bdf2", Integrator::Bdf2, 1, 2.0, 1000.0),
+        ("bdf2, converged", Integrator::Bdf2, 8, 2.0, 1000.0),
     ] {
         let errors: Vec<f64> =
             [1.0, 2.0, 4.0].map(|k| distance(&string(integrator, newton, 1.0 / (k * first)), &exact)).to_vec();

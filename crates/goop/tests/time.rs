@@ -120,7 +120,9 @@ fn the_hash_changes_when_anything_changes() {
 /// Catches anything a step needs that is not in the state.
 #[test]
 fn a_restored_state_goes_on_bit_for_bit() {
-    for integrator in [Integrator::BackwardEuler, Integrator::ImplicitMidpoint, Integrator::SymplecticEuler] {
+    for integrator in
+        [Integrator::BackwardEuler, Integrator::ImplicitMidpoint, Integrator::Bdf2, Integrator::SymplecticEuler]
+    {
         let mut model = draped(12, integrator);
         model.step = StepSettings { dt: 1.0 / 480.0, ..Default::default() };
         let mut world = World::new(model.clone());

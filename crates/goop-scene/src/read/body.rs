@@ -77,7 +77,7 @@ pub fn body(table: &Table<'_>, names: &mut Names, seconds: f64) -> ReadBody {
 fn parts(table: &Table<'_>, body: &Body) {
     let implicit = body.axes().is_none_or(|axes| {
         axes.coordinates == Coordinates::Nodal
-            && matches!(axes.integrator, Integrator::BackwardEuler | Integrator::ImplicitMidpoint)
+            && matches!(axes.integrator, Integrator::BackwardEuler | Integrator::Bdf2 | Integrator::ImplicitMidpoint)
     });
     let reduced = body.axes().is_none_or(|axes| axes.coordinates == Coordinates::Reduced);
     if body.solver.by_parts && !implicit {

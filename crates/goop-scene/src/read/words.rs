@@ -46,6 +46,7 @@ words!(Integrator {
     "symplectic-euler" => SymplecticEuler,
     "backward-euler" => BackwardEuler,
     "implicit-midpoint" => ImplicitMidpoint,
+    "bdf2" => Bdf2,
     "momentum" => Momentum,
     "semi-implicit" => SemiImplicit,
 });

@@ -234,6 +234,7 @@ fn axes() -> impl Strategy<Value = Words> {
         Integrator::SymplecticEuler,
         Integrator::BackwardEuler,
         Integrator::ImplicitMidpoint,
+        Integrator::Bdf2,
     ]);
     prop_oneof![
         Just((Some(Formulation::Rigid), None, None, None)),

@@ -223,6 +223,7 @@ fn touch(
         friction_stiffness: DMat3::ZERO,
         damping,
         surface_velocity,
+        carried: DVec3::ZERO,
         anchor,
         released: false,
         let_go: false,

@@ -43,6 +43,8 @@ pub struct Touch {
     pub damping: DMat3,
     /// Velocity of the surface there (m/s).
     pub surface_velocity: DVec3,
+    /// How far the node goes past the surface in the step whatever the velocity that is solved for (m).
+    pub carried: DVec3,
     /// Anchor in the obstacle's axes.
     pub anchor: DVec3,
     /// The step found that the node leaves: nothing acts on it.
@@ -141,9 +143,15 @@ impl Touch {
         (self.push - (self.stiffness - self.friction_stiffness) * shift).dot(self.normal) > 0.0
     }
 
+    /// How far the node goes past the surface in a time `h` (s) at a velocity past it, with what carries it anyway (m).
+    pub fn shift(&self, h: f64, velocity: DVec3) -> DVec3 {
+        self.carried + h * velocity
+    }
+
     /// Everything after a time `h` (s) at a velocity past the surface (N).
     pub fn force_after(&self, h: f64, velocity: DVec3) -> DVec3 {
-        self.push_after(h * velocity) + self.friction_after(h * velocity) + self.damper(velocity)
+        let shift = self.shift(h, velocity);
+        self.push_after(shift) + self.friction_after(shift) + self.damper(velocity)
     }
 
     /// Force of the dampers at a velocity past the surface (N).

@@ -13,6 +13,7 @@ use crate::coordinates::rigid::Point;
 use crate::drive;
 use crate::elastic::Elasticity;
 use crate::integrate::foresight::Foresight;
+use crate::integrate::two_step::{self, TwoStep};
 use crate::integrate::{ForcesAt, account, explicit, implicit, reaction};
 use crate::model::{Body, Coordinates, Integrator, Load, Model};
 use crate::shape::Dimension;
@@ -113,6 +114,8 @@ pub struct Scratch {
     /// Forces of springs and dampers as a single linearisation used them.
     pub(crate) used: Vec<DVec3>,
     pub(crate) everywhere: Vec<bool>,
+    /// What a step that looks back two steps starts from.
+    pub(crate) two_step: TwoStep,
     /// Work of restoring the momenta in this step (J).
     pub(crate) restored: f64,
     /// Forces of other bodies on nodes (N).
@@ -155,6 +158,7 @@ impl Scratch {
             original: Vec::new(),
             used: Vec::new(),
             everywhere: Vec::new(),
+            two_step: TwoStep::default(),
             restored: 0.0,
             pushes: Vec::new(),
             push_velocities: Vec::new(),
@@ -362,6 +366,7 @@ pub fn step(
         (Integrator::ImplicitMidpoint, None) => {
             implicit::midpoint(model, body, clock, before, state, scratch, &mut outcome)
         }
+        (Integrator::Bdf2, None) => two_step::step(model, body, clock, before, state, scratch, &mut outcome),
         _ => explicit::step(model, body, clock, before, state, scratch),
     }
     if reacts {
@@ -402,6 +407,9 @@ pub fn step(
         }
     }
     scratch.reduced = work;
+    if integrator == Integrator::Bdf2 {
+        two_step::remember(dt, before, state, scratch);
+    }
     account::close(body, before, state, scratch, &mut outcome);
     std::mem::swap(&mut scratch.now, &mut scratch.next);
     scratch.valid = true;

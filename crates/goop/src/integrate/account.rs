@@ -39,13 +39,20 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
     let springs = |i: usize| if linearised { scratch.used[i] } else { at.elastic[i] + damper(i) };
     // What the scheme moved nodes by.
     let used = |i: usize| match integrator {
-        Integrator::ImplicitMidpoint | Integrator::ExplicitTaylor => (x1[i] - x0[i]) / dt,
+        Integrator::ImplicitMidpoint | Integrator::Bdf2 | Integrator::ExplicitTaylor => (x1[i] - x0[i]) / dt,
         _ => v1[i],
+    };
+    // The rate of change of momentum that the scheme set equal to the forces.
+    let two_step = scratch.two_step.now.filter(|_| integrator == Integrator::Bdf2);
+    let inertia = |i: usize| match two_step {
+        Some(h) => body.masses[i] / h * (v1[i] - scratch.two_step.velocities[i]),
+        None => body.masses[i] / dt * (v1[i] - v0[i]),
     };
     let drag_velocity = |i: usize, used: DVec3| match integrator {
         Integrator::ExplicitTaylor => v0[i],
         Integrator::SymplecticEuler if body.axes.coordinates == Coordinates::Reduced => v0[i],
         Integrator::ExplicitDiagonal => 0.5 * (v0[i] + v1[i]),
+        Integrator::Bdf2 => v1[i],
         _ => used,
     };
     let [kinetic, potential_work, kinetic_part, damping, drag, wind_work, load_work, gravity_change, drive_work] =
@@ -57,7 +64,7 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
                 s[0] += 0.5 * m * v1[i].length_squared();
                 s[1] += (springs(i) - damper(i)).dot(dx);
                 let v_used = used(i);
-                s[2] += m * (v_used - 0.5 * (v0[i] + v1[i])).dot(dv);
+                s[2] += inertia(i).dot(dx) - 0.5 * m * (v0[i] + v1[i]).dot(dv);
                 s[3] -= damper(i).dot(dx);
                 if body.drag[i] != 0.0 {
                     let force = scratch.drag(body, i) * (drag_velocity(i, v_used) - wind);
@@ -98,7 +105,11 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
     let touch_forces = |touch: &crate::contact::Touch| {
         let i = touch.node as usize;
         let relative = x1[i] - x0[i] - dt * touch.surface_velocity;
-        let slow = if theta > 0.0 { relative / dt } else { v0[i] - touch.surface_velocity };
+        let slow = match theta {
+            _ if two_step.is_some() => v1[i] - touch.surface_velocity,
+            0.0 => v0[i] - touch.surface_velocity,
+            _ => relative / dt,
+        };
         (relative, touch.push_after(theta * relative), touch.friction_after(theta * relative), touch.damper(slow))
     };
     for touch in &scratch.now.touches {
@@ -145,7 +156,7 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
             let (_, push, friction, damper) = touch_forces(touch);
             force += push + friction + damper;
         }
-        pin_work += (m / dt * (v1[i] - v0[i]) - force).dot(dt * v_used);
+        pin_work += (inertia(i) - force).dot(dt * v_used);
     }
 
     row.kinetic = kinetic;

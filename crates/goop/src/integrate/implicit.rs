@@ -52,6 +52,20 @@ const CONTACT_PASSES: usize = 8;
 const ROUGH_PASSES: usize = 4;
 const ROUGH: f64 = 0.05;
 
+/// What a velocity is solved from: x₁ = x + h v₁, M (v₁ - v) = h f. The state before the step, but for schemes that remember more.
+#[derive(Clone, Copy)]
+pub(crate) struct Start<'a> {
+    pub positions: &'a [DVec3],
+    pub velocities: &'a [DVec3],
+    pub memory: &'a [f64],
+}
+
+impl<'a> From<&'a BodyState> for Start<'a> {
+    fn from(state: &'a BodyState) -> Self {
+        Self { positions: &state.positions, velocities: &state.velocities, memory: &state.memory }
+    }
+}
+
 /// One backward Euler step.
 pub fn step(
     model: &Model,
@@ -66,8 +80,8 @@ pub fn step(
     for &(node, target) in &scratch.held {
         scratch.trial[node as usize] = (target - before.positions[node as usize]) / dt;
     }
-    solve_velocity(model, body, clock.time + dt, dt, before, state, scratch, outcome);
-    scratch.restored = momenta::keep(model, body, dt, 0.0, before, &mut state.velocities, scratch);
+    solve_velocity(model, body, clock.time + dt, dt, before, before.into(), state, scratch, outcome);
+    scratch.restored = momenta::keep(model, body, dt, 0.0, before.into(), None, &mut state.velocities, scratch);
     let x = Disjoint::new(&mut state.positions);
     let v = &state.velocities;
     Chunks::new(body.len()).each(|_, range| {
@@ -97,8 +111,8 @@ pub fn midpoint(
         scratch.trial[node as usize] = (target - before.positions[node as usize]) / dt;
     }
     let h = 0.5 * dt;
-    solve_velocity(model, body, clock.time + h, h, before, state, scratch, outcome);
-    scratch.restored = 2.0 * momenta::keep(model, body, h, h, before, &mut state.velocities, scratch);
+    solve_velocity(model, body, clock.time + h, h, before, before.into(), state, scratch, outcome);
+    scratch.restored = 2.0 * momenta::keep(model, body, h, h, before.into(), None, &mut state.velocities, scratch);
     for i in 0..body.len() {
         let w = state.velocities[i];
         state.positions[i] = before.positions[i] + dt * w;
@@ -111,14 +125,15 @@ pub fn midpoint(
     }
 }
 
-/// Solves for the velocity at the end of a backward Euler step of length `h`;
+/// Solves for the velocity at the end of a backward Euler step of length `h` from `start`;
 /// `scratch.trial` holds the prescribed velocity of held nodes.
-fn solve_velocity(
+pub(crate) fn solve_velocity(
     model: &Model,
     body: &Body,
     time: f64,
     h: f64,
     before: &BodyState,
+    start: Start<'_>,
     state: &mut BodyState,
     scratch: &mut Scratch,
     outcome: &mut Outcome,
@@ -143,7 +158,7 @@ fn solve_velocity(
         let part_of = (0..n).map(|i| parts.main(i)).collect();
         scratch.by_parts = Some(Box::new(ByParts::new(&matrix, part_of)));
     }
-    let first = residual(model, body, time, h, before, v, scratch);
+    let first = residual(model, body, time, h, start, v, scratch);
     outcome.newton_residual = first;
     for iteration in 0..body.newton.max(1) {
         let tension_at = if iteration == 0 { &before.positions } else { &scratch.trial };
@@ -214,7 +229,7 @@ fn solve_velocity(
         // Halve the correction until the residual falls.
         let (old, mut share) = (outcome.newton_residual, 1.0);
         loop {
-            outcome.newton_residual = residual(model, body, time, h, before, v, scratch);
+            outcome.newton_residual = residual(model, body, time, h, start, v, scratch);
             if outcome.newton_residual <= old || share < 0.05 {
                 break;
             }
@@ -303,7 +318,7 @@ pub(crate) fn switch_touches(
             false => (h * t.force_after(h, velocity), t.stiffness * (h * h) + t.damping * h),
         };
         let (old_right, old_block) = worth(touch);
-        if touch.settle(h * (velocity + scratch.delta[i]), may_slip) {
+        if touch.settle(touch.shift(h, velocity + scratch.delta[i]), may_slip) {
             let (right, block) = worth(touch);
             scratch.right[i] += right - old_right;
             add(i, block - old_block, matrix);
@@ -355,13 +370,13 @@ pub(crate) fn fill(
     }
 }
 
-/// Evaluates everything at x₀ + h v and writes -g into `right`; returns |g| over free nodes (N s).
+/// Evaluates everything at x + h v and writes -g into `right`; returns |g| over free nodes (N s).
 pub(crate) fn residual(
     model: &Model,
     body: &Body,
     time: f64,
     h: f64,
-    before: &BodyState,
+    start: Start<'_>,
     v: &[DVec3],
     scratch: &mut Scratch,
 ) -> f64 {
@@ -371,12 +386,12 @@ pub(crate) fn residual(
         // SAFETY: chunks are disjoint, here and below.
         let trial = unsafe { trial.slice(range.clone()) };
         for (k, i) in range.enumerate() {
-            trial[k] = before.positions[i] + h * v[i];
+            trial[k] = start.positions[i] + h * v[i];
         }
     });
     let Evaluation { elastic, damping, energy, .. } = &mut scratch.next;
     let trial = &scratch.trial;
-    *energy = timed(Stage::Forces, || elasticity(body).forces(&before.memory, trial, v, elastic, damping));
+    *energy = timed(Stage::Forces, || elasticity(body).forces(&start.memory, trial, v, elastic, damping));
     let mut right = std::mem::take(&mut scratch.right);
     let (out, shared) = (Disjoint::new(&mut right), &*scratch);
     chunks.each(|_, range| {
@@ -390,13 +405,13 @@ pub(crate) fn residual(
             if body.drag[i] != 0.0 {
                 f -= shared.drag(body, i) * (v[i] - model.wind);
             }
-            right[k] = h * f - m * (v[i] - before.velocities[i]);
+            right[k] = h * f - m * (v[i] - start.velocities[i]);
         }
     });
     for touch in &mut scratch.now.touches {
         let i = touch.node as usize;
         let relative = v[i] - touch.surface_velocity;
-        touch.released = !touch.presses(h * relative);
+        touch.released = !touch.presses(touch.shift(h, relative));
         right[i] += h * touch.force_after(h, relative);
     }
     soft_pins(body, time, &scratch.trial, |node, force, _, _, _| right[node] += h * force);

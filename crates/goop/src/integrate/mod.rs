@@ -1,6 +1,6 @@
 //! Axis 3, integrators: how the unknowns advance over a step.
 //!
-//! All are one-step schemes over velocities, M Δv = dt F and Δx = dt v_used. Each
+//! All but one (`two_step`) are one-step schemes over velocities, M Δv = dt F and Δx = dt v_used. Each
 //! states where its forces are taken, which is all that the account of its own
 //! dissipation needs (see [`account`]).
 
@@ -11,6 +11,7 @@ pub mod implicit;
 pub(crate) mod momenta;
 pub mod reaction;
 pub mod semi_implicit;
+pub mod two_step;
 
 use crate::model::Integrator;
 
@@ -29,7 +30,7 @@ impl Integrator {
     /// Where the scheme takes its forces.
     pub fn forces_at(self) -> ForcesAt {
         match self {
-            Integrator::BackwardEuler => ForcesAt::End,
+            Integrator::BackwardEuler | Integrator::Bdf2 => ForcesAt::End,
             Integrator::ImplicitMidpoint => ForcesAt::Middle,
             _ => ForcesAt::Start,
         }

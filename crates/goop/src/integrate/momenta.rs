@@ -11,31 +11,35 @@
 //! pull along x₁: it brakes a spin ω at the rate dt ω². The rigid motion that makes up for all this
 //! is added to w. It deforms nothing, and its work is part of the scheme's own.
 //!
+//! A scheme that looks back further says itself what angular momentum comes from the past.
+//!
 //! A body that is held or touches something gets its momenta there and is left alone.
 
+use super::implicit::Start;
 use crate::coordinates::nodal::{Scratch, elasticity};
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
-use crate::state::BodyState;
 use glam::{DMat3, DVec3};
 
 /// Drag and moving arms couple the correction to itself; each pass shrinks what is left by about hω.
 const PASSES: usize = 5;
 
-/// Adds the correction δ to `w`; returns Σ m δ·w (J).
+/// Adds the correction δ to `w`; returns Σ m δ·w (J). `carried`: the angular momentum about the first node that there would
+/// be without any force, if it is not Σ a × m v₀ (kg m²/s).
 pub(crate) fn keep(
     model: &Model,
     body: &Body,
     h: f64,
     arm_time: f64,
-    before: &BodyState,
+    start: Start<'_>,
+    carried: Option<DVec3>,
     w: &mut [DVec3],
     scratch: &mut Scratch,
 ) -> f64 {
     if scratch.now.touches.iter().any(|t| !t.released) || body.pins.iter().any(|p| !p.nodes.is_empty()) {
         return 0.0;
     }
-    let (x, v) = (&before.positions, &before.velocities);
+    let (x, v) = (start.positions, start.velocities);
     let (chunks, from) = (Chunks::new(body.len()), x[0]);
     let mut solved = std::mem::take(&mut scratch.delta);
     solved.copy_from_slice(w);
@@ -56,7 +60,7 @@ pub(crate) fn keep(
                 square += m * arm * arm;
                 mixed += m * DVec3::new(arm.y * arm.z, arm.z * arm.x, arm.x * arm.y);
                 push += lacking;
-                turn += arm.cross(lacking);
+                turn += arm.cross(if carried.is_some() { lacking - m * v[i] } else { lacking });
             }
             let mut out = [0.0; 15];
             for (k, part) in [first, square, mixed, push, turn].into_iter().enumerate() {
@@ -65,6 +69,7 @@ pub(crate) fn keep(
             out
         });
         let [first, square, mixed, push, turn] = std::array::from_fn(|k| DVec3::from_slice(&sums[3 * k..]));
+        let turn = turn + carried.unwrap_or(DVec3::ZERO);
         let mass = body.mass();
         let center = first / mass;
         let lift = push / mass;

@@ -58,7 +58,9 @@ struct Bound {
 
 /// Whether flesh can push back on blocks with this choice of axes.
 pub fn possible(axes: Axes, by_parts: bool) -> bool {
-    axes.coordinates == Coordinates::Nodal && axes.integrator != Integrator::ImplicitMidpoint && !by_parts
+    axes.coordinates == Coordinates::Nodal
+        && !matches!(axes.integrator, Integrator::ImplicitMidpoint | Integrator::Bdf2)
+        && !by_parts
 }
 
 /// Whether a body has blocks that its flesh pushes back.

@@ -9,12 +9,13 @@ use goop::model::StepSettings;
 use goop::{Axes, Body, Integrator, Material, Model, Shape, World};
 
 /// Every integrator of nodal coordinates.
-pub const NODAL: [(&str, Integrator); 5] = [
+pub const NODAL: [(&str, Integrator); 6] = [
     ("explicit-diagonal", Integrator::ExplicitDiagonal),
     ("explicit-taylor", Integrator::ExplicitTaylor),
     ("symplectic-euler", Integrator::SymplecticEuler),
     ("backward-euler", Integrator::BackwardEuler),
     ("implicit-midpoint", Integrator::ImplicitMidpoint),
+    ("bdf2", Integrator::Bdf2),
 ];
 
 /// Springs on nodes.

@@ -185,7 +185,11 @@ impl Touched {
             Coordinates::Nodal => match (body.axes.integrator, &scratch.matrix) {
                 (integrator, Some(matrix)) if integrator.implicit() => {
                     let fresh = self.factor.prepare(matrix, &scratch.free)?;
-                    let share = if integrator == Integrator::ImplicitMidpoint { 0.5 } else { 1.0 };
+                    let share = match integrator {
+                        Integrator::ImplicitMidpoint => 0.5,
+                        Integrator::Bdf2 => scratch.two_step.now.map_or(1.0, |h| (h / dt).powi(2)),
+                        _ => 1.0,
+                    };
                     self.how = How::Factored(share);
                     if self.nodes.len() <= MOST_DENSE {
                         if fresh || self.known != self.nodes {

@@ -173,7 +173,7 @@ pub(crate) fn implicit(
         }
     }
     scratch.matrix = Some(matrix);
-    scratch.restored = momenta::keep(model, body, h, 0.0, before, &mut state.velocities, scratch);
+    scratch.restored = momenta::keep(model, body, h, 0.0, before.into(), None, &mut state.velocities, scratch);
     if scratch.restored != 0.0 {
         // A rigid motion of where the nodes were: the modes have it.
         let reduced = state.reduced.as_deref_mut().expect("reduced coordinates have maps: made with the state");
@@ -209,7 +209,7 @@ fn residual(
     scratch: &mut Scratch,
     work: &mut Work,
 ) -> f64 {
-    nodal::residual(model, body, clock.time + clock.dt, clock.dt, before, v, scratch);
+    nodal::residual(model, body, clock.time + clock.dt, clock.dt, before.into(), v, scratch);
     if body.newton <= 1 {
         return 0.0;
     }
