@@ -148,7 +148,7 @@ pub(crate) fn solve_velocity(
     let mut matrix = scratch.matrix.take().unwrap_or_else(|| elastic.structure());
     let v = &mut state.velocities;
     for i in 0..n {
-        let foreseen = scratch.foresight.velocities.get(i).copied().unwrap_or(before.velocities[i]);
+        let foreseen = scratch.foresight.velocities.get(i).copied().unwrap_or(start.velocities[i]);
         v[i] = if scratch.free[i] { foreseen } else { scratch.trial[i] };
     }
     if body.by_parts
@@ -391,7 +391,7 @@ pub(crate) fn residual(
     });
     let Evaluation { elastic, damping, energy, .. } = &mut scratch.next;
     let trial = &scratch.trial;
-    *energy = timed(Stage::Forces, || elasticity(body).forces(&start.memory, trial, v, elastic, damping));
+    *energy = timed(Stage::Forces, || elasticity(body).forces(start.memory, trial, v, elastic, damping));
     let mut right = std::mem::take(&mut scratch.right);
     let (out, shared) = (Disjoint::new(&mut right), &*scratch);
     chunks.each(|_, range| {
