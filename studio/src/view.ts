@@ -187,6 +187,13 @@ function obstacleShape(o: Obstacle, planar: boolean): THREE.BufferGeometry {
         case "torus": return new THREE.TorusGeometry(s.radius, s.tube, 24, 56).rotateX(Math.PI / 2);
         case "capsule": return new THREE.CapsuleGeometry(s.radius, s.length, 12, 28);
         case "box": return new THREE.BoxGeometry(s.size[0], s.size[1], s.size[2]);
+        case "mesh": {
+            const shape = new THREE.BufferGeometry();
+            shape.setAttribute("position", new THREE.Float32BufferAttribute(s.positions, 3));
+            shape.setIndex(s.triangles);
+            shape.computeVertexNormals();
+            return shape;
+        }
         case "hyperboloid": {
             const profile = [new THREE.Vector2(0, -s.height / 2)];
             for (let k = 0; k <= 24; k++) {
@@ -241,7 +248,7 @@ class PaneLook {
             const key = `${k}${o.name}${JSON.stringify(o.sizes)}`;
             if (this.obstacles.has(key)) return;
             const plane = o.kind === "plane";
-            const material = new THREE.MeshLambertMaterial({ color: plane ? 0xb9bdb4 : 0x9aa0a8, side: o.hollow ? THREE.BackSide : THREE.FrontSide, transparent: (plane && !this.planar) || o.hollow, opacity: plane && !this.planar ? 0.75 : o.hollow ? 0.3 : 1 });
+            const material = new THREE.MeshLambertMaterial({ color: plane ? 0xb9bdb4 : 0x9aa0a8, side: o.kind === "mesh" ? THREE.DoubleSide : o.hollow ? THREE.BackSide : THREE.FrontSide, transparent: (plane && !this.planar) || o.hollow, opacity: plane && !this.planar ? 0.75 : o.hollow ? 0.3 : 1 });
             const mesh = new THREE.Mesh(obstacleShape(o, this.planar), material);
             mesh.userData.number = k;
             this.obstacles.set(key, mesh);

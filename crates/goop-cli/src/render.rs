@@ -10,6 +10,7 @@ use crate::progress;
 use crate::{End, units};
 use anyhow::{Result, anyhow};
 use glam::{DVec3, Vec3};
+use goop::contact::ObstacleShape;
 use goop::frame::{BodyFrame, Frame};
 use goop::ledger::Ledger;
 use goop_output::render::{
@@ -153,6 +154,8 @@ pub fn camera(camera: &Camera) -> CameraLook {
 struct Stored {
     cache: CacheReader,
     scene: Scene,
+    /// Of its obstacles, added ones too.
+    shapes: Vec<ObstacleShape>,
     /// The scene's account at every frame, by number.
     ledger: Vec<(usize, Ledger)>,
     centers: StoredCenters,
@@ -254,7 +257,12 @@ impl Stored {
         let bones = StoredBones::read(folder)?;
         let sizes: Vec<(&str, usize)> =
             cache.bodies().iter().map(|body| (body.rest.name.as_str(), body.node_count())).collect();
+        let shapes = scene.obstacles().into_iter().map(|(_, entry)| {
+            let made = goop_scene::build::obstacle_shape(&entry.shape, folder);
+            made.map(|(shape, _)| shape).map_err(|[message, hint]| anyhow!("{message}; {hint}"))
+        });
         Ok(Self {
+            shapes: shapes.collect::<Result<_>>()?,
             scene,
             ledger,
             centers: StoredCenters::read(folder)?,
@@ -267,9 +275,9 @@ impl Stored {
     }
 
     fn look(&self, wish: &Wish, motion: &Motion) -> SceneLook {
-        let obstacles = self.scene.obstacles().into_iter().map(|(_, entry)| ObstacleLook {
+        let obstacles = self.scene.obstacles().into_iter().zip(&self.shapes).map(|((_, entry), shape)| ObstacleLook {
             color: entry.color.map(single),
-            ..ObstacleLook::of(&goop_scene::build::obstacle(entry).shape, entry.hollow)
+            ..ObstacleLook::of(shape, entry.hollow)
         });
         let color = |name: &str| self.scene.body.iter().find(|body| body.name == name).and_then(|body| body.color);
         SceneLook {
@@ -372,7 +380,7 @@ impl Stored {
         }
         frame.forces = self.forces.at(index).to_vec();
         for (from, entry) in self.scene.obstacles() {
-            let pose = goop_scene::build::obstacle(entry).motion.at(time);
+            let pose = goop_scene::build::obstacle_motion(entry).at(time);
             let mut here = (from <= time).then_some((pose.position, pose.rotation));
             for event in self.scene.event.iter().filter(|e| e.time <= time) {
                 if let Edit::Obstacle { name, position, remove } = &event.edit

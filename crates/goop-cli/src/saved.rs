@@ -5,7 +5,7 @@
 
 use crate::open::Opened;
 use goop_scene::Scene;
-use goop_scene::scene::Shape;
+use goop_scene::scene::{Edit, ObstacleShape, Shape};
 use std::path::{Component, Path, PathBuf};
 
 /// Every file that was read, named from the scene's folder, with the hash of its bytes.
@@ -43,6 +43,18 @@ pub fn scene(opened: &Opened, folder: &Path) -> Scene {
             body.pin.iter_mut().map(|pin| &mut pin.drive).chain(body.bone.iter_mut().map(|bone| &mut bone.drive));
         let of_drives = drives.filter_map(|drive| drive.as_mut()?.file.as_mut());
         for file in of_shape.into_iter().chain(of_motion).chain(of_drives) {
+            let there = opened.loaded.folder.join(&*file);
+            if let (Ok(from), Ok(to)) = (folder.canonicalize(), there.canonicalize()) {
+                *file = slashes(&way(&from, &to));
+            }
+        }
+    }
+    let added = scene.event.iter_mut().filter_map(|event| match &mut event.edit {
+        Edit::Add(obstacle) => Some(obstacle),
+        _ => None,
+    });
+    for obstacle in scene.obstacle.iter_mut().chain(added) {
+        if let ObstacleShape::Mesh { file, .. } = &mut obstacle.shape {
             let there = opened.loaded.folder.join(&*file);
             if let (Ok(from), Ok(to)) = (folder.canonicalize(), there.canonicalize()) {
                 *file = slashes(&way(&from, &to));

@@ -12,7 +12,7 @@ use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
 use goop::animate::{Course, Key, Motion, Push};
 use goop::character::Parts;
-use goop::contact::{BodyContact, Obstacle, ObstacleShape, PairRule, Published, Tie, bodies};
+use goop::contact::{BodyContact, Obstacle, ObstacleMesh, ObstacleShape, PairRule, Published, Tie, bodies};
 use goop::drive::{Drive, DriveKind, Servo};
 use goop::material::{Material, MaterialField, Raw, Weights};
 use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
@@ -191,7 +191,7 @@ impl Scene {
             }
         }
         for entry in &self.obstacle {
-            model.obstacles.push(builder.obstacle(entry));
+            model.obstacles.push(builder.obstacle(entry, folder));
         }
         // Selections of probes and events need every body in place.
         if model.bodies.len() == self.body.len() {
@@ -211,7 +211,8 @@ impl Scene {
             stage.obstacles = self.obstacles().iter().map(|(_, obstacle)| obstacle.name.clone()).collect();
             for k in order {
                 let event = &self.event[k];
-                if let Some(edit) = builder.edit(&format!("event[{k}]"), &event.edit, &mut stage, &model.bodies) {
+                if let Some(edit) = builder.edit(&format!("event[{k}]"), &event.edit, &mut stage, &model.bodies, folder)
+                {
                     model.events.push((event.time, edit));
                 }
             }
@@ -293,10 +294,10 @@ impl Stage {
 }
 
 /// An edit of a scene as the engine's, for a model as it is now: the one that an event of
-/// the same words makes at this time.
-pub fn edit_now(edit: &scene::Edit, model: &Model) -> Result<Edit, BuildFault> {
+/// the same words makes at this time. Files are looked for in `folder`.
+pub fn edit_now(edit: &scene::Edit, model: &Model, folder: &Path) -> Result<Edit, BuildFault> {
     let mut builder = Builder { faults: Vec::new(), selections: Vec::new(), warnings: Vec::new() };
-    let made = builder.edit("event", edit, &mut Stage::of(model), &model.bodies);
+    let made = builder.edit("event", edit, &mut Stage::of(model), &model.bodies, folder);
     match (made, builder.faults.pop()) {
         (Some(made), None) => Ok(made),
         (_, Some(fault)) => Err(fault),
@@ -717,15 +718,33 @@ impl Builder {
         field
     }
 
-    fn obstacle(&mut self, entry: &scene::Obstacle) -> Obstacle {
-        let obstacle = obstacle(entry);
+    fn obstacle(&mut self, entry: &scene::Obstacle, folder: &Path) -> Obstacle {
+        let path = format!("obstacle.{}", entry.name);
+        let shape = match obstacle_shape(&entry.shape, folder) {
+            Ok((shape, warnings)) => {
+                self.warnings.extend(warnings.iter().map(|w| format!("{path}.shape.mesh.file: {w}")));
+                shape
+            }
+            Err([message, hint]) => {
+                self.fault(&format!("{path}.shape.mesh.file"), message, hint);
+                ObstacleShape::Plane
+            }
+        };
+        let obstacle = obstacle(entry, shape);
         if let Err(sentence) = obstacle.check() {
-            self.fault(&format!("obstacle.{}", entry.name), sentence, "change the sizes");
+            self.fault(&path, sentence, "change the sizes");
         }
         obstacle
     }
 
-    fn edit(&mut self, path: &str, edit: &scene::Edit, stage: &mut Stage, bodies: &[Body]) -> Option<Edit> {
+    fn edit(
+        &mut self,
+        path: &str,
+        edit: &scene::Edit,
+        stage: &mut Stage,
+        bodies: &[Body],
+        folder: &Path,
+    ) -> Option<Edit> {
         let find = |name: &str| bodies.iter().position(|b| b.name == name);
         let mut nodes =
             |body: usize, at: &scene::Selection| self.select(format!("{path}.at"), at, &Located::of(&bodies[body]));
@@ -763,7 +782,7 @@ impl Builder {
                 }
                 Edit::Axes { body, axes }
             }
-            E::Add(entry) => Edit::AddObstacle(Box::new(self.obstacle(entry))),
+            E::Add(entry) => Edit::AddObstacle(Box::new(self.obstacle(entry, folder))),
             E::Obstacle { name, position, remove } => {
                 let obstacle = stage.obstacles.iter().position(|o| o == name)?;
                 match position {
@@ -851,10 +870,15 @@ pub(crate) fn key(key: &scene::Key) -> Key {
     Key { time: key.time, position: vector(key.position), rotation: rotation(key.rotation) }
 }
 
-/// An obstacle of a scene as the engine's.
-pub fn obstacle(entry: &scene::Obstacle) -> Obstacle {
+/// The shape of an obstacle as the engine's, and what a reader had to say of it; files are looked for in `folder`. The
+/// error is what is wrong and how to mend it.
+pub fn obstacle_shape(
+    shape: &scene::ObstacleShape,
+    folder: &Path,
+) -> Result<(ObstacleShape, Vec<String>), [String; 2]> {
     use scene::ObstacleShape as S;
-    let shape = match &entry.shape {
+    let mut warnings = Vec::new();
+    let shape = match shape {
         S::Plane {} => ObstacleShape::Plane,
         S::Sphere { radius } => ObstacleShape::Sphere { radius: *radius },
         S::Ellipsoid { radii } => ObstacleShape::Ellipsoid { radii: vector(*radii) },
@@ -864,18 +888,37 @@ pub fn obstacle(entry: &scene::Obstacle) -> Obstacle {
         }
         S::Capsule { radius, length } => ObstacleShape::Capsule { radius: *radius, length: *length },
         S::Box { size, round } => ObstacleShape::Box { size: vector(*size), round: *round },
+        S::Mesh { file, thickness } => {
+            let read = mesh::read_mesh(&folder.join(file), true)
+                .map_err(|error| [error.to_string(), "name a readable OBJ, PLY, STL or glTF file".to_owned()])?;
+            warnings = read.warnings;
+            let made = ObstacleMesh::new(read.positions, read.triangles, *thickness);
+            let made =
+                made.map_err(|fault| [format!("{file}: {fault}"), "mend the mesh in a modelling program".to_owned()])?;
+            ObstacleShape::Mesh(made)
+        }
     };
-    let motion = if entry.key.is_empty() {
+    Ok((shape, warnings))
+}
+
+/// How an obstacle of a scene moves.
+pub fn obstacle_motion(entry: &scene::Obstacle) -> Motion {
+    if entry.key.is_empty() {
         Motion::still(vector(entry.position), rotation(entry.rotation))
     } else {
         Motion::new(entry.key.iter().map(key).collect())
-    };
+    }
+}
+
+/// An obstacle of a scene as the engine's, with this shape.
+pub fn obstacle(entry: &scene::Obstacle, shape: ObstacleShape) -> Obstacle {
     Obstacle {
         name: entry.name.clone(),
         shape,
         hollow: entry.hollow,
-        motion,
+        motion: obstacle_motion(entry),
         friction: entry.friction,
+        restitution: entry.restitution.unwrap_or(0.0),
         range: entry.range,
         stiffness: entry.stiffness,
         damping: entry.damping,

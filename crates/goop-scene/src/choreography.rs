@@ -160,7 +160,8 @@ mod tests {
             .map(|k| (k.time, Edit::Kick { body: 0, linear: k.momentum, angular: DVec3::ZERO, body_axes: false }));
         let text = "format = 1\n[[obstacle]]\nname = \"floor\"\nfriction = 0.3\nshape.plane = {}";
         let (scene, _) = crate::scene::Scene::parse(text, "floor").expect("a floor");
-        let obstacles = scene.obstacle.iter().filter(|_| floor).map(crate::build::obstacle).collect();
+        let plane = |entry| crate::build::obstacle(entry, goop::contact::ObstacleShape::Plane);
+        let obstacles = scene.obstacle.iter().filter(|_| floor).map(plane).collect();
         let events = events.collect();
         let mut world = World::new(Model { bodies: vec![body], obstacles, events, gravity, ..Model::default() });
         let mut track = Vec::new();

@@ -24,7 +24,7 @@ use crate::reader::{
     Fault, Faults, Inputs, Node, Origin, Place, Range, Reader, Source, Sources, Table, Warning, apply_set, gather,
     number, parameters,
 };
-use crate::scene::{Camera, Clip, Scene, Shape, Step, World};
+use crate::scene::{Camera, Clip, Edit, ObstacleShape, Scene, Shape, Step, World};
 use event::Cast;
 use limits::*;
 
@@ -293,6 +293,30 @@ fn mesh_files(top: &Table<'_>, scene: &Scene, folder: &Path) -> Inputs {
                     let hint = "paths are relative to the file that names them";
                     top.reader.fault(top.find(&keys), &at, format!("cannot read \"{file}\": {reason}"), hint);
                 }
+            }
+        }
+    }
+    let here = scene.obstacle.iter().enumerate().map(|(k, obstacle)| (["obstacle", ""], k, obstacle));
+    let added = scene.event.iter().enumerate().filter_map(|(k, event)| match &event.edit {
+        Edit::Add(obstacle) => Some((["event", "add"], k, obstacle)),
+        _ => None,
+    });
+    for (list, index, obstacle) in here.chain(added) {
+        let ObstacleShape::Mesh { file, .. } = &obstacle.shape else { continue };
+        let path = folder.join(file);
+        if inputs.iter().any(|(known, _)| *known == path) {
+            continue;
+        }
+        match crate::reader::hash_file(&path) {
+            Ok(hash) => inputs.push((path, hash)),
+            Err(reason) => {
+                let number = index.to_string();
+                let keys = [list[0], &*number, list[1], "shape", "mesh", "file"];
+                let keys: Vec<&str> = keys.into_iter().filter(|key| !key.is_empty()).collect();
+                let between = if list[1].is_empty() { String::new() } else { format!(".{}", list[1]) };
+                let at = format!("{}[{index}]{between}.shape.mesh.file", list[0]);
+                let hint = "paths are relative to the file that names them";
+                top.reader.fault(top.find(&keys), &at, format!("cannot read \"{file}\": {reason}"), hint);
             }
         }
     }

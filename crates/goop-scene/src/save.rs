@@ -399,6 +399,10 @@ fn obstacle_lines(out: &mut Text, obstacle: &Obstacle, key: &str) {
             ("capsule", Inline::new().with("radius", radius).with("length", length))
         }
         ObstacleShape::Box { size, round } => ("box", Inline::new().with("size", size).with("round", round)),
+        ObstacleShape::Mesh { file, thickness } => {
+            let table = Inline::new().with("file", file);
+            ("mesh", thickness.iter().fold(table, |table, thickness| table.with("thickness", thickness)))
+        }
     };
     out.line(&format!("shape.{kind}"), &table);
     out.maybe("color", &obstacle.color);
@@ -406,6 +410,7 @@ fn obstacle_lines(out: &mut Text, obstacle: &Obstacle, key: &str) {
     out.line("rotation", &obstacle.rotation);
     out.line("hollow", &obstacle.hollow);
     out.line("friction", &obstacle.friction);
+    out.maybe("restitution", &obstacle.restitution);
     out.line("range", &obstacle.range);
     out.maybe("stiffness", &obstacle.stiffness);
     out.line("damping", &obstacle.damping);

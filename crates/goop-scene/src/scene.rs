@@ -976,6 +976,10 @@ pub struct Obstacle {
     pub hollow: bool,
     /// Coulomb friction; the larger of obstacle's and material's holds. Default 0.
     pub friction: f64,
+    /// Share of the speed with which rigid and hybrid bodies rebound; the larger of obstacle's and material's holds.
+    /// Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restitution: Option<f64>,
     /// Distance at which it begins to push (m). Default 0.005.
     pub range: f64,
     /// Force per metre when the whole body touches (N/m); absent: chosen from the body's weight.
@@ -1022,6 +1026,13 @@ pub enum ObstacleShape {
     Capsule { radius: f64, length: f64 },
     /// Full side lengths; edges rounded by this radius.
     Box { size: Vector, round: f64 },
+    /// Triangle mesh file: OBJ, PLY, STL, glTF. A closed one is solid, an open one a wall of this thickness (m); absent: a
+    /// five-hundredth of its size.
+    Mesh {
+        file: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thickness: Option<f64>,
+    },
 }
 
 /// `[[probe]]`

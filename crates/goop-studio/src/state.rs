@@ -157,6 +157,10 @@ fn obstacle(obstacle: &Obstacle, time: f64) -> Value {
         }
         ObstacleShape::Capsule { radius, length } => ("capsule", json!({ "radius": radius, "length": length })),
         ObstacleShape::Box { size, round } => ("box", json!({ "size": size.to_array(), "round": round })),
+        ObstacleShape::Mesh(mesh) => {
+            let positions: Vec<f32> = mesh.corners().iter().flat_map(|p| p.as_vec3().to_array()).collect();
+            ("mesh", json!({ "positions": positions, "triangles": mesh.triangles().as_flattened() }))
+        }
     };
     json!({
         "name": obstacle.name, "kind": kind, "sizes": sizes, "hollow": obstacle.hollow,

@@ -18,6 +18,7 @@ fn floor() -> Obstacle {
         hollow: false,
         motion: Motion::default(),
         friction: 0.5,
+        restitution: 0.0,
         range: 5e-3,
         stiffness: None,
         damping: 0.2,

@@ -94,6 +94,7 @@ mod tests {
             hollow: false,
             motion: Motion::default(),
             friction: 0.4,
+            restitution: 0.0,
             range: 0.01,
             stiffness: None,
             damping: 1.0,

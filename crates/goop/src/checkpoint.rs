@@ -172,6 +172,7 @@ mod tests {
             hollow: false,
             motion: Motion::default(),
             friction: 0.5,
+            restitution: 0.0,
             range: 0.005,
             stiffness: None,
             damping: 0.2,

@@ -79,6 +79,9 @@ impl Clip {
 const GROW_AFTER: u32 = 24;
 const MOST_PATIENCE: u32 = 24 << 8;
 
+/// Good steps after which one that was halved as bodies passed through each other is tried at double length again.
+const PASSING: u32 = 4;
+
 /// Iterations of Newton's for a step that one was not enough for.
 const CAREFUL: u32 = 8;
 
@@ -325,7 +328,10 @@ impl World {
                         self.state.bodies.iter_mut().for_each(|body| body.created = 0.0);
                         self.before.bodies.iter_mut().for_each(|body| body.created = 0.0);
                     }
-                    (self.state.good, self.state.patience) = (0, patience);
+                    // Bodies that just miss each other are soon past that.
+                    let passing = self.meetings.refused() && !failure.unstable && !failure.far;
+                    let good = if passing { patience.saturating_sub(PASSING) } else { 0 };
+                    (self.state.good, self.state.patience) = (good, patience);
                 }
             }
         }
@@ -351,7 +357,7 @@ impl World {
         let mut verdict = Verdict::Fine;
         for round in 0..bodies::ROUNDS {
             self.meetings.press(&self.model, dt, &self.before, &mut self.scratch);
-            for b in (0..self.model.bodies.len()).filter(|b| round == 0 || self.meetings.touches(*b)) {
+            for b in (0..self.model.bodies.len()).filter(|b| round == 0 || self.meetings.again(*b)) {
                 let (before, state, scratch) =
                     (&self.before.bodies[b], &mut self.state.bodies[b], &mut self.scratch[b]);
                 if round > 0 {

@@ -80,6 +80,7 @@ fn scene(axes: Axes, dt: f64, ground: bool) -> Model {
             hollow: false,
             motion: Motion::default(),
             friction: 0.3,
+            restitution: 0.0,
             range: 0.005,
             stiffness: None,
             damping: 1.0,

@@ -25,6 +25,7 @@ fn slide_body(mut block: Body, gravity: DVec3, velocity: f64, seconds: f64, dt: 
         hollow: false,
         motion: Motion::still(DVec3::ZERO, DQuat::IDENTITY),
         friction: 0.0,
+        restitution: 0.0,
         range: 0.005,
         stiffness: None,
         damping: 0.2,

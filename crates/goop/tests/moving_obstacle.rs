@@ -18,6 +18,7 @@ fn landed(velocity: DVec3) -> Vec<DVec3> {
         motion: Motion::new(vec![key(0.0), key(1.0)]),
         hollow: false,
         friction: 0.3,
+        restitution: 0.0,
         range: 0.005,
         stiffness: None,
         damping: 0.2,

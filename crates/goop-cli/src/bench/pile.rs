@@ -127,6 +127,7 @@ fn floor() -> Obstacle {
         hollow: false,
         motion: Motion::default(),
         friction: 0.6,
+        restitution: 0.0,
         range: 2e-3,
         stiffness: None,
         damping: 0.3,

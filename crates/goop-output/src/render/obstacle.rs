@@ -38,6 +38,13 @@ impl ObstacleLook {
                 revolved(&profile, false)
             }
             ObstacleShape::Box { size, round } => boxed(size, round),
+            ObstacleShape::Mesh(ref mesh) => {
+                let edges = mesh.triangles().iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+                let mut wires: Vec<[u32; 2]> = edges.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+                wires.sort_unstable();
+                wires.dedup();
+                (mesh.corners().iter().map(|p| p.as_vec3().into()).collect(), mesh.triangles().to_vec(), wires)
+            }
         };
         ObstacleLook { positions, triangles, wires, color: None, hollow, plane: matches!(shape, ObstacleShape::Plane) }
     }

@@ -430,6 +430,7 @@ pub static OBSTACLE: &[Key] = &[
     key("rotation", "rotation = [0.0, 0.0, 10.0]", "rotation about x, then y, then z (degrees)"),
     key("hollow", "hollow = false", "whether bodies are kept inside"),
     key("friction", "friction = 0.4", "Coulomb friction"),
+    key("restitution", "restitution = 0.5", "share of the speed with which rigid and hybrid bodies rebound, 0 to 1"),
     key("range", "range = 0.005", "distance at which it begins to push (m)"),
     key("stiffness", "stiffness = 1e4", "force per metre when the whole body touches (N/m)"),
     key("damping", "damping = 0.2", "damping ratio of the approach, 0 to 10"),
@@ -447,8 +448,14 @@ pub static OBSTACLE_SHAPE: &[Key] = &[
     key("hyperboloid", "hyperboloid = { waist = 0.3, slope = 0.4, height = 1.0 }", "one sheet about local y"),
     key("capsule", "capsule = { radius = 0.1, length = 0.5 }", "segment along local y with round ends"),
     key("box", "box = { size = [1.0, 1.0, 1.0], round = 0.02 }", "block with rounded edges"),
+    key("mesh", "mesh = { file = \"bowl.obj\" }", "triangles of a file: solid where closed, a wall where open"),
 ];
 
+/// `[obstacle.shape.mesh]`
+pub static OBSTACLE_MESH: &[Key] = &[
+    need("file", "file = \"bowl.obj\"", "OBJ, PLY, STL, glTF or GLB file, relative to the file that names it"),
+    key("thickness", "thickness = 0.004", "thickness of the wall where the mesh is open (m)"),
+];
 /// `[obstacle.shape.plane]`
 pub static PLANE: &[Key] = &[];
 /// `[obstacle.shape.sphere]`

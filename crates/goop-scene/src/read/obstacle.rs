@@ -23,6 +23,7 @@ pub fn obstacle(table: &Table<'_>, names: &mut Names, seconds: f64) -> Obstacle 
         rotation,
         hollow: table.take_bool("hollow").unwrap_or(false),
         friction: table.take_f64("friction", FRICTION).unwrap_or(0.0),
+        restitution: table.take_f64("restitution", RESTITUTION),
         range: table.take_f64("range", LENGTH).unwrap_or(0.005),
         stiffness: table.take_f64("stiffness", STIFFNESS),
         damping: table.take_f64("damping", DAMPING).unwrap_or(0.2),
@@ -65,6 +66,11 @@ fn kind(kinds: &Table<'_>, entry: &Entry) -> Option<ObstacleShape> {
             let radius = t.need_f64("radius", LENGTH);
             let length = t.need_f64("length", Range::within(0.0, 1e6));
             ObstacleShape::Capsule { radius: radius?, length: length? }
+        }
+        "mesh" => {
+            let t = open(keys::OBSTACLE_MESH)?;
+            let thickness = t.take_f64("thickness", LENGTH);
+            ObstacleShape::Mesh { file: shape::mesh_file(&t)?, thickness }
         }
         _ => {
             let t = open(keys::OBSTACLE_BOX)?;

@@ -243,7 +243,8 @@ pub fn character_file(table: &Table<'_>) -> Option<String> {
 }
 
 /// `file` of a mesh.
-fn mesh_file(table: &Table<'_>) -> Option<String> {
+/// `file` of a mesh.
+pub fn mesh_file(table: &Table<'_>) -> Option<String> {
     mesh_named(table, table.need_text("file")?)
 }
 

@@ -484,6 +484,8 @@ fn obstacle() -> impl Strategy<Value = Obstacle> {
         }),
         (length(), 0.0..9.0f64).prop_map(|(radius, length)| ObstacleShape::Capsule { radius, length }),
         [length(), length(), length()].prop_map(|size| ObstacleShape::Box { size, round: 0.0 }),
+        proptest::option::of(length())
+            .prop_map(|thickness| ObstacleShape::Mesh { file: "bowl.obj".to_owned(), thickness }),
     ];
     let published = (1e-3..1e3f64, 1e-3..1e3f64).prop_map(|(c, xi)| PublishedPotential { c, xi });
     (
@@ -502,6 +504,7 @@ fn obstacle() -> impl Strategy<Value = Obstacle> {
                     rotation,
                     hollow,
                     friction,
+                    restitution: (friction > 0.5).then(|| friction.min(1.0)),
                     range,
                     stiffness,
                     damping,

@@ -150,11 +150,13 @@ impl Session {
     fn act(&mut self, edit: Edit) -> Outcome {
         check_edit(&edit)?;
         self.viewing = None;
+        let folder = self.path.parent().map(std::path::Path::to_path_buf).unwrap_or_default();
         for (k, pane) in self.panes.iter_mut().enumerate() {
             if k > 0 && matches!(edit, Edit::Formulation { .. }) {
                 continue;
             }
-            let made = edit_now(&edit, pane.world.model()).map_err(|f| format!("{}; {}", f.message, f.hint))?;
+            let made =
+                edit_now(&edit, pane.world.model(), &folder).map_err(|f| format!("{}; {}", f.message, f.hint))?;
             if k == 0 {
                 self.version += u32::from(matches!(made, EngineEdit::Axes { .. }));
             }
@@ -226,6 +228,7 @@ impl Session {
             rotation: [0.0; 3],
             hollow: false,
             friction: 0.3,
+            restitution: None,
             range: 0.005,
             stiffness: None,
             damping: 0.2,

@@ -20,7 +20,7 @@ pub mod obstacle;
 mod touch;
 
 pub use bodies::{BodyContact, Meetings, PairRule, Tie};
-pub use obstacle::{Obstacle, ObstacleShape, Published};
+pub use obstacle::{Obstacle, ObstacleMesh, ObstacleShape, Published};
 pub use touch::Touch;
 
 use crate::animate::Pose;
@@ -37,6 +37,55 @@ pub struct Anchor {
     pub obstacle: u32,
     /// The point in the obstacle's own axes (m).
     pub local: DVec3,
+    /// Speed with which the node is to leave in the next step (m/s); 0: none.
+    pub rebound: f64,
+}
+
+/// A node of a rigid or framed body that meets an obstacle within a step.
+///
+/// It reaches the surface at the end of that step and leaves it in the next one, with the share e of the speed it had:
+/// ```text
+/// v² = v₀ v₁ + 2 (v₁ - v₀) g/h      speed at the surface: a fall with v first, then x, keeps ½v² - a x + ½ a h v
+/// u = √((e v)² + (½ a h)²) - ½ a h  a h = v₁ - v₀, and so for the way back
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Impact {
+    /// e (-).
+    pub restitution: f64,
+    /// Speed of approach at the start, v₀, and at the end were there no obstacle, v₁ (m/s).
+    pub approach: [f64; 2],
+    /// Distance at the start, g (m).
+    pub gap: f64,
+}
+
+impl Impact {
+    /// What a body has with an obstacle: the larger of both, as for friction.
+    pub fn restitution(body: &Body, obstacle: &Obstacle) -> f64 {
+        obstacle.restitution.max(body.material.card.restitution)
+    }
+
+    /// Speed with which the node is to leave in the step that follows (m/s); slow ones come to rest.
+    pub fn rebound(&self, gravity: f64, dt: f64) -> f64 {
+        let [start, end] = self.approach;
+        let gain = end - start;
+        let speed = (start * end + 2.0 * gain / dt * self.gap.max(0.0)).max(0.0).sqrt();
+        if self.restitution > 0.0 && start > 0.0 && speed > (2.0 * gravity * dt).max(1e-2) {
+            (self.restitution * speed).hypot(0.5 * gain) - 0.5 * gain
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Energy with which obstacles threw a body off in a step (J), that the impact before it seemed to cost: none of it comes
+/// from nowhere.
+pub fn thrown(anchors: &[Anchor], impact_before: f64, impact: f64) -> f64 {
+    if anchors.iter().any(|a| a.rebound > 0.0) { (impact_before - impact).max(0.0) } else { 0.0 }
+}
+
+/// Speed with which a node is to leave an obstacle in this step (m/s).
+pub fn rebound(anchors: &[Anchor], node: u32, obstacle: u32) -> f64 {
+    anchors.binary_search_by_key(&(node, obstacle), |a| (a.node, a.obstacle)).map_or(0.0, |k| anchors[k].rebound)
 }
 
 /// n nᵀ
@@ -273,6 +322,6 @@ pub fn drag_anchors(
         let local = pose.rotation.inverse() * (x[node] - held - pose.position);
         touch.anchor = local;
         touch.friction_energy = 0.5 * k * held.length_squared();
-        anchors.push(Anchor { node: touch.node, obstacle: touch.obstacle, local });
+        anchors.push(Anchor { node: touch.node, obstacle: touch.obstacle, local, rebound: 0.0 });
     }
 }

@@ -1,4 +1,4 @@
-//! Obstacles: solids given by a formula, whose motion is known in advance.
+//! Obstacles: solids given by a formula or by triangles, whose motion is known in advance.
 //!
 //! Everything a contact law asks of an obstacle is geometry: how far a point is
 //! from the surface, which way is out, how fast the surface moves there, and
@@ -17,6 +17,7 @@
 
 mod ellipsoid;
 mod hyperboloid;
+mod mesh;
 mod outline;
 mod published;
 mod shape;
@@ -24,6 +25,7 @@ mod shape;
 mod tests;
 mod touch;
 
+pub use mesh::ObstacleMesh;
 pub use shape::ObstacleShape;
 
 use crate::animate::{Motion, Pose};
@@ -63,6 +65,8 @@ pub struct Obstacle {
     pub motion: Motion,
     /// Coulomb's coefficient of friction (-).
     pub friction: f64,
+    /// Share of the speed with which rigid and framed bodies rebound (-); the others do by their own elasticity.
+    pub restitution: f64,
     /// Distance over which the potential acts (m).
     pub range: f64,
     /// Stiffness of the potential at a node (N/m); `None` leaves it to the contact law.
@@ -115,6 +119,10 @@ impl Obstacle {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         let not_negative = |x: f64| x.is_finite() && x >= 0.0;
         need(not_negative(self.friction), format!("friction is {}; give 0 or more, say 0.3", self.friction));
+        need(
+            (0.0..=1.0).contains(&self.restitution),
+            format!("restitution is {}; give a number from 0 to 1", self.restitution),
+        );
         need(positive(self.range), format!("range is {} m; give a small positive length, say 0.005", self.range));
         need(not_negative(self.damping), format!("damping is {}; give 0 or more", self.damping));
         need(positive(self.tolerance), format!("tolerance is {} m; give a positive length, say 0.001", self.tolerance));

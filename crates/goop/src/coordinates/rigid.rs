@@ -11,6 +11,7 @@
 //! parts never pulling and tangential ones within the friction cone.
 
 use crate::animate::Pose;
+use crate::contact::{Anchor, Impact, rebound, thrown};
 use crate::coordinates::nodal::{Clock, Outcome, Scratch};
 use crate::ledger::Row;
 use crate::model::{Body, Load, Model};
@@ -132,6 +133,9 @@ pub struct Point {
     pub(crate) surface: DVec3,
     pub(crate) impulse: DVec3,
     inverse: DMat3,
+    /// Which obstacle, and how it meets that.
+    obstacle: u32,
+    impact: Option<Impact>,
 }
 
 /// Sweeps over all points; contact problems of one rigid body settle well before.
@@ -202,7 +206,7 @@ pub fn step(
     }
     let resist = drag * (rigid.momentum - rigid.mass * model.wind);
     let resist_turn = drag * rigid.angular_momentum;
-    find_points(model, body, clock, &rigid, x, dt, &mut scratch.points);
+    find_points(model, body, clock, &rigid, before, dt, &mut scratch.points);
     if !scratch.points.is_empty() {
         sweep(&mut scratch.points, &mut rigid);
     }
@@ -217,8 +221,16 @@ pub fn step(
     let center = rigid.center;
     scratch.book_pushes(&mut row, dt, |i| mean + mean_spin.cross(x[i] - center));
 
+    state.anchors.clear();
     for point in &scratch.points {
         let velocity = mean + mean_spin.cross(point.arm);
+        let pushed = point.impulse.dot(point.normal);
+        if let Some(impact) = point.impact.filter(|_| pushed > 0.0) {
+            let rebound = impact.rebound(model.gravity.length(), dt);
+            if rebound > 0.0 {
+                state.anchors.push(Anchor { node: point.node, obstacle: point.obstacle, local: DVec3::ZERO, rebound });
+            }
+        }
         if point.pin {
             row.pin_work += point.impulse.dot(velocity);
         } else {
@@ -229,6 +241,8 @@ pub fn step(
             row.load_work += point.impulse.dot(point.surface);
         }
     }
+
+    state.anchors.sort_unstable_by_key(|a| (a.node, a.obstacle));
 
     // Motion, and what it stores.
     let kinetic_before_turn = rigid.kinetic();
@@ -248,7 +262,8 @@ pub fn step(
     row.kinetic = kinetic;
     finish(model, body, clock, before, state, &mut row, &mut outcome);
     let work_in = row.came_in() - before.row.came_in();
-    outcome.created = row.stored() - before.row.stored() - work_in;
+    let thrown = thrown(&before.anchors, before.row.impact, row.impact);
+    outcome.created = row.stored() - before.row.stored() - work_in - thrown;
     state.row = row;
     state.rigid = Some(rigid);
     outcome
@@ -277,11 +292,12 @@ fn find_points(
     body: &Body,
     clock: Clock,
     rigid: &RigidState,
-    x: &[DVec3],
+    before: &BodyState,
     dt: f64,
     points: &mut Vec<Point>,
 ) {
     points.clear();
+    let x = &before.positions;
     let inverse = rigid.inverse_inertia();
     let response = |arm: DVec3| {
         let cross = DMat3::from_cols(DVec3::X.cross(arm), DVec3::Y.cross(arm), DVec3::Z.cross(arm)) * -1.0;
@@ -301,6 +317,8 @@ fn find_points(
                 surface: DVec3::ZERO,
                 impulse: DVec3::ZERO,
                 inverse: response(arm).inverse(),
+                obstacle: 0,
+                impact: None,
             });
         }
     }
@@ -332,7 +350,17 @@ fn find_points(
                 (here.distance, here.normal)
             };
             // Reach the surface, not beyond; depth is given back gently.
-            let limit = if distance > 0.0 { -distance / dt } else { (-0.2 * distance / dt).min(1.0) };
+            let rebound = rebound(&before.anchors, node as u32, index as u32);
+            let limit = if rebound > 0.0 {
+                rebound
+            } else if distance > 0.0 {
+                -distance / dt
+            } else {
+                (-0.2 * distance / dt).min(1.0)
+            };
+            let restitution = Impact::restitution(body, obstacle);
+            let start = (surface - before.velocities[node]).dot(normal);
+            let impact = Impact { restitution, approach: [start, -moves.dot(normal) / dt], gap: distance };
             points.push(Point {
                 arm,
                 node: node as u32,
@@ -343,6 +371,8 @@ fn find_points(
                 surface,
                 impulse: DVec3::ZERO,
                 inverse: response(arm),
+                obstacle: index as u32,
+                impact: (restitution > 0.0 && rebound == 0.0).then_some(impact),
             });
         }
     }

@@ -211,7 +211,8 @@ fn advance(
     finish(model, body, clock, before, state, work, &mut row, outcome);
     flow::inelastic(body, state, f1, work, factor, &mut row);
     let work_in = row.came_in() - before.row.came_in();
-    outcome.created = row.stored() - before.row.stored() - work_in;
+    let thrown = crate::contact::thrown(&before.anchors, before.row.impact, row.impact);
+    outcome.created = row.stored() - before.row.stored() - work_in - thrown;
     row.exchanged += (row.kinetic - before.row.kinetic).abs();
     state.row = row;
 }

@@ -41,6 +41,7 @@ pub fn obstacle(shape: ObstacleShape, friction: f64) -> Obstacle {
         hollow: false,
         motion: Motion::default(),
         friction,
+        restitution: 0.0,
         range: 5e-3,
         stiffness: None,
         damping: 0.0,

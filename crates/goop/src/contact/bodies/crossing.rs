@@ -1,26 +1,44 @@
 //! What passed through what in a step, on the straight ways that were really taken.
 
-use super::closest::{edge_through_edge, in_triangle, node_through_segment, node_through_triangle};
-use super::find::{Search, Side};
+use super::closest::{
+    between_segments, edge_through_edge, in_triangle, node_through_segment, node_through_triangle, on_segment,
+};
+use super::find::{Search, Side, kept};
+use super::{Key, Meeting, Spot};
 use glam::DVec3;
 
-/// A node of the first body at which it passes through the second, or the second through it. `flat`: the axis across which
-/// nothing moves.
-pub fn find(a: Side, b: Side, flat: Option<usize>, search: &mut Search) -> Option<u32> {
+/// Finds what passes through what, as meetings: with the places that met, the direction across both at that moment, and
+/// the gap that they had along it at the start. Holding such a place apart is what keeps the two from passing. Returns a
+/// node of the first body at one of them. `flat`: the axis across which nothing moves.
+pub fn find(a: Side, b: Side, flat: Option<usize>, search: &mut Search, out: &mut Vec<Meeting>) -> Option<u32> {
     let itself = a.index == b.index;
     if let Some(axis) = flat.filter(|_| a.surface.curve && b.surface.curve) {
-        let found = |one: Side, two: Side, search: &mut Search| in_plane(one, two, DVec3::AXES[axis], search);
-        return found(a, b, search)
-            .or_else(|| if itself { None } else { found(b, a, search).map(|_| a.surface.nodes[0]) });
+        in_plane(a, b, DVec3::AXES[axis], search, out);
+        if !itself {
+            in_plane(b, a, DVec3::AXES[axis], search, out);
+        }
+    } else {
+        nodes(a, b, search, out);
+        if !itself {
+            nodes(b, a, search, out);
+        }
+        edges(a, b, search, out);
     }
-    nodes(a, b, search)
-        .or_else(|| if itself { None } else { nodes(b, a, search).map(|_| a.surface.nodes[0]) })
-        .or_else(|| edges(a, b, search))
+    let spot = out.first()?.spots.into_iter().find(|s| s.body == a.index)?;
+    Some(spot.nodes[0])
 }
 
-fn nodes(a: Side, b: Side, search: &mut Search) -> Option<u32> {
+/// Adds a meeting of two spots that are in one place at some moment, where `across` is the direction between them.
+fn add(key: Key, sides: [&Side; 2], spots: [Spot; 2], across: DVec3, out: &mut Vec<Meeting>) {
+    let apart = spots[0].of(sides[0].x) - spots[1].of(sides[1].x);
+    let kept = kept(sides[0].surface, sides[1].surface);
+    let normal = (across * across.dot(apart).signum()).normalize_or(apart.normalize_or(DVec3::Y));
+    out.push(Meeting::new(key, spots[0], spots[1], normal, apart.dot(normal) - kept, kept));
+}
+
+fn nodes(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
     if b.surface.curve {
-        return None;
+        return;
     }
     let end = |side: &Side, i: u32| side.x[i as usize] + side.moves[i as usize];
     for &i in &a.surface.nodes {
@@ -43,34 +61,45 @@ fn nodes(a: Side, b: Side, search: &mut Search) -> Option<u32> {
             }
             let [p, q, r] = corners;
             let ends = [to, end(&b, p), end(&b, q), end(&b, r)];
-            if node_through_triangle([from, start[0], start[1], start[2]], ends).is_some() {
-                return Some(i);
+            if let Some(s) = node_through_triangle([from, start[0], start[1], start[2]], ends) {
+                let then: [DVec3; 3] = std::array::from_fn(|k| start[k].lerp(ends[k + 1], s));
+                let weights = in_triangle(from.lerp(to, s), then);
+                let key = Key { kind: 0, bodies: [a.index, b.index], features: [i, element] };
+                let spots = [Spot::node(a.index as usize, i), Spot { body: b.index, nodes: corners, weights }];
+                add(key, [&a, &b], spots, (then[1] - then[0]).cross(then[2] - then[0]), out);
             }
         }
     }
-    None
 }
 
-/// A node of one curve that passes through a segment of another, all in one plane.
-fn in_plane(a: Side, b: Side, axis: DVec3, search: &mut Search) -> Option<u32> {
-    a.surface.nodes.iter().copied().find(|&i| {
+/// Nodes of one curve that pass through a segment of another, all in one plane.
+fn in_plane(a: Side, b: Side, axis: DVec3, search: &mut Search, out: &mut Vec<Meeting>) {
+    for &i in &a.surface.nodes {
         let (from, to) = (a.x[i as usize], a.x[i as usize] + a.moves[i as usize]);
         let far = from.max(to).cmplt(b.surface.low).any() || from.min(to).cmpgt(b.surface.high).any();
         if far || a.is_tied(&[i], &b) {
-            return false;
+            continue;
         }
         let near = search.near(|near| b.surface.near([from, to].into_iter(), 0.0, |element| near.push(element)));
-        near.iter().any(|&element| {
+        for &element in near {
             let corners = b.surface.elements[element as usize];
-            let own = a.index == b.index && corners.contains(&i);
+            if a.index == b.index && corners.contains(&i) || b.is_tied(&corners, &a) {
+                continue;
+            }
             let [p, q] = [corners[0], corners[1]].map(|k| b.x[k as usize]);
             let [p_end, q_end] = [corners[0], corners[1]].map(|k| b.x[k as usize] + b.moves[k as usize]);
-            !own && !b.is_tied(&corners, &a) && node_through_segment([from, p, q], [to, p_end, q_end], axis).is_some()
-        })
-    })
+            if let Some(s) = node_through_segment([from, p, q], [to, p_end, q_end], axis) {
+                let (p, q) = (p.lerp(p_end, s), q.lerp(q_end, s));
+                let w = on_segment(from.lerp(to, s), p, q);
+                let key = Key { kind: 0, bodies: [a.index, b.index], features: [i, element] };
+                let second = Spot { body: b.index, nodes: corners, weights: [1.0 - w, w, 0.0] };
+                add(key, [&a, &b], [Spot::node(a.index as usize, i), second], axis.cross(q - p), out);
+            }
+        }
+    }
 }
 
-fn edges(a: Side, b: Side, search: &mut Search) -> Option<u32> {
+fn edges(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
     let end = |side: &Side, i: u32| side.x[i as usize] + side.moves[i as usize];
     let start = |side: &Side, i: u32| side.x[i as usize];
     for (e, &edge) in a.surface.edges.iter().enumerate() {
@@ -94,18 +123,23 @@ fn edges(a: Side, b: Side, search: &mut Search) -> Option<u32> {
             let moved = |i: u32, j: u32| (a.moves[i as usize] - b.moves[j as usize]).length_squared();
             let way = edge.iter().flat_map(|&i| other.iter().map(move |&j| moved(i, j))).fold(0.0, f64::max);
             let (p, q) = (edge.map(|i| start(&a, i)), other.map(|i| start(&b, i)));
-            let [s, t] = super::closest::between_segments(p, q);
+            let [s, t] = between_segments(p, q);
             if p[0].lerp(p[1], s).distance_squared(q[0].lerp(q[1], t)) > way {
                 continue;
             }
             let from = [p[0], p[1], q[0], q[1]];
             let to = [end(&a, edge[0]), end(&a, edge[1]), end(&b, other[0]), end(&b, other[1])];
-            if edge_through_edge(from, to).is_some() {
-                return Some(edge[0]);
+            if let Some(s) = edge_through_edge(from, to) {
+                let [c, d, g, h]: [DVec3; 4] = std::array::from_fn(|k| from[k].lerp(to[k], s));
+                let [u, v] = between_segments([c, d], [g, h]);
+                let key = Key { kind: 1, bodies: [a.index, b.index], features: [e as u32, f] };
+                let spot =
+                    |body: u32, [i, j]: [u32; 2], w: f64| Spot { body, nodes: [i, j, j], weights: [1.0 - w, w, 0.0] };
+                let spots = [spot(a.index, edge, u), spot(b.index, other, v)];
+                add(key, [&a, &b], spots, (d - c).cross(h - g), out);
             }
         }
     }
-    None
 }
 
 /// Whether an edge of one pierces a triangle of the other where they are, or one closed surface is inside the other.

@@ -117,7 +117,7 @@ pub fn meetings(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut V
 }
 
 /// How far two surfaces keep their middles apart (m).
-fn kept(a: &Surface, b: &Surface) -> f64 {
+pub fn kept(a: &Surface, b: &Surface) -> f64 {
     a.half + b.half
 }
 

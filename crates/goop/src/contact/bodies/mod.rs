@@ -9,7 +9,8 @@
 //! |p_t| ≤ μ p_n      against the slip; no slip where it is less    [Coulomb]
 //! n·u ≥ e v          in the step after the one in which they met at speed v
 //! ```
-//! One impulse acts on both bodies, so that momentum and angular momentum stay as they are. Bodies are asked for no
+//! Bodies that touch, directly or through others, are an island (`island`): it is solved by itself, and only the bodies of
+//! islands that lack something step again. One impulse acts on both bodies, so that momentum and angular momentum stay as they are. Bodies are asked for no
 //! more than a step under given forces and the response to more of them: every scheme can have contact, and its own
 //! pins, obstacles and account stay its own.
 //!
@@ -19,24 +20,27 @@
 //!
 //! Not in the papers, whose bodies meet obstacles only.
 
-mod closest;
+pub(crate) mod closest;
 mod crossing;
 mod find;
+mod island;
 mod respond;
 pub mod solve;
 mod surface;
 mod tie;
 
+use super::Impact;
 use crate::coordinates::framed::respond::Kind;
 use crate::coordinates::nodal::{Outcome, Scratch};
 use crate::model::{Body, Coordinates, Model};
 use crate::state::{BodyState, State};
 use find::{Reach, Search, Side};
 use glam::{DMat3, DVec3};
+use island::Island;
 use rayon::prelude::*;
 use respond::Touched;
 use serde::{Deserialize, Serialize};
-use solve::{Rows, Wish};
+use solve::Wish;
 use surface::Surface;
 pub use tie::{Grip, Tie};
 
@@ -133,6 +137,8 @@ pub struct Meeting {
     /// Of a tie: the velocity with which its places are to part (m/s), and how far it gives way (1/kg).
     tied: Option<DVec3>,
     give: f64,
+    /// It was found by a crossing in this round.
+    crossed: bool,
 }
 
 impl Meeting {
@@ -150,6 +156,7 @@ impl Meeting {
             impulse: DVec3::ZERO,
             tied: None,
             give: 0.0,
+            crossed: false,
         }
     }
 
@@ -183,10 +190,10 @@ const RATE: f64 = 5.0;
 const MARGIN: f64 = 0.25;
 
 /// Steps that bodies in touch take for one of the world, at most.
-pub(crate) const ROUNDS: usize = 8;
-/// Products with the bodies' responses in one solve, at most.
-const MOST: usize = 400;
-/// The same where a body answers through the factor of its matrix, which takes its time; what is missing is made good in
+pub(crate) const ROUNDS: usize = 16;
+/// Sweeps over the rows of an island in one solve, at most.
+const MOST: usize = 200;
+/// Products with the bodies' responses where a body answers through the factor of its matrix, which takes its time; what is missing is made good in
 /// the next round and the next step, which begin with what this one found.
 const MOST_LARGE: usize = 80;
 /// What velocities may lack, beside those of the step.
@@ -232,9 +239,13 @@ pub struct Meetings {
     touched: Vec<Touched>,
     /// Which bodies are in touch.
     active: Vec<bool>,
-    rows: Rows,
-    /// Spots of all rows: places in `touched`.
-    spots: Vec<[Spot; 2]>,
+    /// Which bodies take the step again.
+    again: Vec<bool>,
+    /// Bodies that touch each other, those of this step first.
+    islands: Vec<Island>,
+    count: usize,
+    /// By body: the one that stands for its island, then the island.
+    roots: Vec<usize>,
     /// What meetings turn their bodies by beside what they push (N m).
     couples: Vec<DVec3>,
     /// How much wider than its nodes each body counts in this step (m), and whether it is near another.
@@ -245,9 +256,13 @@ pub struct Meetings {
     missed: Vec<Meeting>,
     /// How many pushes of each body have been booked, and what impulse it had in all (N s).
     booked: Vec<(usize, DVec3)>,
-    /// What velocities lacked in the round before (m/s).
-    lacked: f64,
-    /// Products in all.
+    /// The step was not accepted, as something passed through something.
+    refused: bool,
+    /// By body: it has stepped, and nothing is missing.
+    still: Vec<bool>,
+    /// By body: what the velocities of its island lacked in the round before (m/s).
+    lacked: Vec<f64>,
+    /// Products and sweeps in all.
     pub iterations: usize,
 }
 
@@ -255,7 +270,9 @@ impl Meetings {
     /// For the bodies of a model where they start.
     pub fn new(model: &Model, state: &State) -> Self {
         let alone = model.bodies.len() < 2 && !model.bodies.iter().any(|b| b.contact.itself);
-        let mut out = Self { active: vec![false; model.bodies.len()], ..Self::default() };
+        let n = model.bodies.len();
+        let (active, again, lacked) = (vec![false; n], vec![true; n], vec![f64::INFINITY; n]);
+        let mut out = Self { active, again, lacked, ..Self::default() };
         for (body, state) in model.bodies.iter().zip(&state.bodies) {
             let needed = !alone && (body.contact.bodies || body.contact.itself);
             out.surfaces.push(needed.then(|| Surface::new(body, &state.positions)).filter(|s| !s.elements.is_empty()));
@@ -274,9 +291,14 @@ impl Meetings {
         out
     }
 
-    /// Whether a body is in touch in this step.
-    pub(crate) fn touches(&self, body: usize) -> bool {
-        self.active[body]
+    /// Whether a body takes the step again.
+    pub(crate) fn again(&self, body: usize) -> bool {
+        self.again[body]
+    }
+
+    /// Whether a step was refused as bodies passed through each other, which a moment later they may no longer do.
+    pub(crate) fn refused(&self) -> bool {
+        self.refused
     }
 
     /// Whether anything is near anything.
@@ -293,6 +315,9 @@ impl Meetings {
     pub(crate) fn begin(&mut self, model: &Model, before: &State, dt: f64) {
         self.found.clear();
         self.active.fill(false);
+        self.again.fill(true);
+        self.refused = false;
+        self.lacked.fill(f64::INFINITY);
         if self.surfaces.iter().all(Option::is_none) && model.ties.is_empty() {
             return;
         }
@@ -399,6 +424,9 @@ impl Meetings {
         }
         let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
             list.clear();
+            if !self.again[a] && !self.again[b] {
+                return;
+            }
             if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
                 find::meetings(a, b, reach, search, list);
             }
@@ -438,18 +466,18 @@ impl Meetings {
         for meeting in &self.found {
             meeting.spots.iter().for_each(|s| self.active[s.body as usize] = true);
         }
-        for b in (0..self.active.len()).filter(|&b| self.active[b]) {
-            self.touched[b].reset(b as u32);
-        }
     }
 
     /// Writes the forces of the meetings to the work spaces of the bodies.
     pub(crate) fn press(&mut self, model: &Model, dt: f64, before: &State, scratch: &mut [Scratch]) {
-        scratch.iter_mut().for_each(|s| s.pushes.clear());
+        for (scratch, _) in scratch.iter_mut().zip(&self.again).filter(|(_, again)| **again) {
+            scratch.pushes.clear();
+        }
         self.couples.clear();
         self.couples.resize(if self.found.is_empty() { 0 } else { scratch.len() }, DVec3::ZERO);
         for meeting in &self.found {
-            if meeting.impulse == DVec3::ZERO {
+            // Both its bodies step again, or neither.
+            if meeting.impulse == DVec3::ZERO || !self.again[meeting.spots[0].body as usize] {
                 continue;
             }
             for (side, spot) in meeting.spots.iter().enumerate() {
@@ -473,7 +501,7 @@ impl Meetings {
         }
     }
 
-    /// What the places do after a step of the bodies, and what is to be done about it. `last`: there is no other round.
+    /// What the places do after a step of the bodies, and what is to be done about it.
     pub(crate) fn settle(
         &mut self,
         model: &Model,
@@ -484,68 +512,114 @@ impl Meetings {
         round: usize,
     ) -> Verdict {
         let last = round + 1 == ROUNDS;
-        let mut scale = dt.max(model.step.dt) * model.gravity.length();
         if !self.take_moves(before, state) {
             return Verdict::Fine; // The step is refused for what is not a number.
         }
         self.near(model, before, 0.0);
-        if !last && self.add_missed(model, dt, before, state) {
-            self.lacked = f64::INFINITY;
+        if !last {
+            self.add_missed(model, dt, before, state);
         }
-        self.rows.clear();
-        for meeting in &mut self.found {
-            let u = measured(&meeting.spots, dt, before, state);
-            if round == 0 && meeting.impulse == DVec3::ZERO {
-                meeting.approach[1] = -u.dot(meeting.normal);
+        self.group();
+        let calm = dt.max(model.step.dt) * model.gravity.length();
+        for island in &mut self.islands[..self.count] {
+            let moved = self.again[island.bodies[0]];
+            island.measure(model, calm, &mut self.found, |meeting| {
+                let u = measured(&meeting.spots, dt, before, state);
+                if round == 0 && meeting.impulse == DVec3::ZERO {
+                    meeting.approach[1] = -u.dot(meeting.normal);
+                }
+                (meeting.wish(dt), u)
+            });
+            let lacked = island.bodies.iter().map(|&b| self.lacked[b]).fold(0.0, f64::max);
+            let stuck = round > 1 && island.lacking > 0.5 * lacked;
+            island.bodies.iter().for_each(|&b| self.lacked[b] = island.lacking);
+            island.solves = moved && !stuck && !last && island.lacking > island.tolerance;
+        }
+        if let Some((bodies, node)) = self.look_for_crossings(model, dt, before) {
+            if last {
+                self.refused = true;
+                return Verdict::Crossed(bodies, node);
             }
-            let wish = meeting.wish(dt);
-            scale = scale.max(meeting.approach[0].abs()).max(meeting.rebound);
-            self.rows.push(wish, 1.0, meeting.impulse, u);
+            self.join(model, calm, |meeting| (meeting.wish(dt), measured(&meeting.spots, dt, before, state)));
         }
-        for touched in &mut self.touched {
-            touched.nodes.clear();
+        self.again.fill(false);
+        for island in self.islands[..self.count].iter().filter(|island| island.solves) {
+            island.bodies.iter().for_each(|&b| self.again[b] = true);
         }
-        self.spots.clear();
-        for meeting in &self.found {
-            self.spots.push(meeting.spots);
-            for spot in &meeting.spots {
-                let used = spot.nodes.iter().zip(spot.weights).filter(|(_, w)| *w != 0.0);
-                self.touched[spot.body as usize].nodes.extend(used.map(|(&i, _)| i));
-            }
-        }
-        self.touched.iter_mut().for_each(Touched::arrange);
-        let tolerance = TOLERANCE * scale;
-        let lacking = self.quick_residual(model);
-        let stuck = round > 1 && lacking > 0.5 * self.lacked;
-        self.lacked = lacking;
-        if lacking <= tolerance || stuck || last {
-            return self.look_for_crossings(model, dt, before, last);
+        if !self.again.contains(&true) {
+            return Verdict::Fine;
         }
         if let Err((body, report)) = self.respond(model, dt, before, state, scratch) {
             return Verdict::Unsolved(body, report);
         }
-        let count = self.found.len();
-        let Self { rows, touched, spots, active, .. } = self;
-        let large = touched.iter().zip(&*active).any(|(touched, active)| *active && touched.is_large());
-        let most = if large { MOST_LARGE } else { MOST };
-        let product = |p: &[DVec3], u: &mut [DVec3]| product(active, touched, scratch, spots, p, u);
-        self.iterations += rows.solve(0.3 * tolerance, most, product).iterations;
-        for (meeting, impulse) in self.found.iter_mut().zip(&self.rows.impulses[..count]) {
-            meeting.impulse = *impulse;
+        let Self { islands, touched, found, .. } = self;
+        for island in islands[..self.count].iter_mut().filter(|island| island.solves) {
+            self.iterations += island.solve(touched, scratch);
+            for (&k, impulse) in island.meetings.iter().zip(&island.rows.impulses) {
+                found[k].impulse = *impulse;
+            }
         }
         Verdict::Again
     }
 
-    /// What rows lack by themselves, their bodies giving way as a whole.
-    fn quick_residual(&mut self, model: &Model) -> f64 {
-        for (k, meeting) in self.found.iter().enumerate() {
-            let ease: f64 = meeting.spots.iter().map(|s| 1.0 / model.bodies[s.body as usize].mass()).sum();
-            self.rows.ease[k] = [ease; 2];
+    /// Puts bodies that touch each other into islands.
+    fn group(&mut self) {
+        let n = self.active.len();
+        self.roots.clear();
+        self.roots.extend(0..n);
+        for meeting in &self.found {
+            let [a, b] = meeting.spots.map(|s| island::root(&mut self.roots, s.body as usize));
+            self.roots[a.max(b)] = a.min(b);
         }
-        self.rows.residual()
+        self.count = 0;
+        for b in 0..n {
+            // The one that stands for an island is its first body, whose place says which island it is.
+            let root = island::root(&mut self.roots, b);
+            if root != b || !self.active[b] {
+                continue;
+            }
+            if self.islands.len() == self.count {
+                self.islands.push(Island::default());
+            }
+            self.islands[self.count].clear();
+            self.islands[self.count].bodies.push(b);
+            self.count += 1;
+        }
+        let first = |islands: &[Island], b: usize| islands.binary_search_by_key(&b, |i| i.bodies[0]).unwrap_or(0);
+        let islands = &mut self.islands[..self.count];
+        for b in (0..n).filter(|&b| self.active[b]) {
+            let root = island::root(&mut self.roots, b);
+            if root != b {
+                islands[first(islands, root)].bodies.push(b);
+            }
+        }
+        for (k, meeting) in self.found.iter().enumerate() {
+            let root = island::root(&mut self.roots, meeting.spots[0].body as usize);
+            islands[first(islands, root)].meetings.push(k);
+        }
     }
 
-    /// Learns how the bodies in touch give way, and adds the pins and obstacles that hold them.
+    /// Makes islands anew after places were added: what was to be solved still is, and so is what has new places.
+    fn join(&mut self, model: &Model, calm: f64, look: impl Fn(&Meeting) -> (Wish, DVec3)) {
+        self.again.fill(false);
+        for island in self.islands[..self.count].iter().filter(|island| island.solves) {
+            island.bodies.iter().for_each(|&b| self.again[b] = true);
+        }
+        for meeting in self.found.iter_mut().filter(|m| m.crossed) {
+            meeting.spots.iter().for_each(|s| self.again[s.body as usize] = true);
+            meeting.crossed = false;
+        }
+        self.group();
+        for island in &mut self.islands[..self.count] {
+            island.measure(model, calm, &mut self.found, |meeting| look(meeting));
+            island.solves = island.bodies.iter().any(|&b| self.again[b]);
+            if island.solves {
+                island.bodies.iter().for_each(|&b| self.lacked[b] = f64::INFINITY);
+            }
+        }
+    }
+
+    /// Learns how the bodies of islands that are solved give way, and adds the pins and obstacles that hold them.
     fn respond(
         &mut self,
         model: &Model,
@@ -554,28 +628,38 @@ impl Meetings {
         state: &State,
         scratch: &mut [Scratch],
     ) -> Result<(), (usize, crate::solve::Report)> {
-        for b in 0..self.touched.len() {
-            if !self.active[b] {
-                continue;
+        let Self { islands, touched, again, found, .. } = self;
+        let islands = &mut islands[..self.count];
+        for island in islands.iter_mut().filter(|island| island.solves) {
+            island.bodies.iter().for_each(|&b| touched[b].reset(b as u32));
+            for &k in &island.meetings {
+                for spot in &found[k].spots {
+                    let used = spot.nodes.iter().zip(spot.weights).filter(|(_, w)| *w != 0.0);
+                    touched[spot.body as usize].nodes.extend(used.map(|(&i, _)| i));
+                }
             }
-            match model.bodies[b].axes.coordinates {
-                Coordinates::Rigid => self.hold_rigid(b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
-                Coordinates::Framed => self.hold_framed(b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
-                Coordinates::Nodal | Coordinates::Reduced => {}
+            for k in 0..island.bodies.len() {
+                let b = island.bodies[k];
+                match model.bodies[b].axes.coordinates {
+                    Coordinates::Rigid => hold_rigid(island, b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
+                    Coordinates::Framed => hold_framed(island, b, &before.bodies[b], &state.bodies[b], dt, &scratch[b]),
+                    Coordinates::Nodal | Coordinates::Reduced => {}
+                }
+            }
+            for spots in &island.spots[island.meetings.len()..] {
+                touched[spots[0].body as usize].nodes.push(spots[0].nodes[0]);
             }
         }
-        let active = &self.active;
         let prepare = |(b, (touched, scratch)): (usize, (&mut Touched, &mut Scratch))| {
-            if !active[b] {
+            if !again[b] {
                 return None;
             }
             touched.arrange();
             let (old, new) = (&before.bodies[b], &state.bodies[b]);
             touched.prepare(model, &model.bodies[b], dt, old, new, scratch).err().map(|report| (b, report))
         };
-        let bodies = || model.bodies.iter().zip(active).filter(|(_, active)| **active);
+        let bodies = || model.bodies.iter().zip(&*again).filter(|(_, again)| **again);
         let heavy = bodies().count() > 1 && 1000 * bodies().map(|(body, _)| body.len()).sum::<usize>() > WORTH;
-        let touched = &mut self.touched;
         let failed = match heavy {
             true => touched.par_iter_mut().zip(&mut *scratch).enumerate().filter_map(prepare).min_by_key(|(b, _)| *b),
             false => touched.iter_mut().zip(&mut *scratch).enumerate().filter_map(prepare).min_by_key(|(b, _)| *b),
@@ -583,86 +667,16 @@ impl Meetings {
         if let Some(failed) = failed {
             return Err(failed);
         }
-        // Spots by places in the lists of their bodies, and how far each row gives way by itself.
-        for (k, spots) in self.spots.iter_mut().enumerate() {
-            let mut ease = DMat3::ZERO;
-            for spot in spots.iter_mut().filter(|s| s.body != NOTHING) {
-                let b = spot.body as usize;
-                let (touched, body) = (&self.touched[b], &model.bodies[b]);
-                for c in 0..3 {
-                    spot.nodes[c] = if spot.weights[c] != 0.0 { touched.place(spot.nodes[c]) } else { 0 };
-                    if spot.weights[c] != 0.0 {
-                        let own = touched.ease(spot.nodes[c] as usize, body, &scratch[b]);
-                        ease += own * (spot.weights[c] * spot.weights[c]);
-                    }
-                }
-            }
-            let trace = ease.x_axis.x + ease.y_axis.y + ease.z_axis.z;
-            let (along, across) = match self.rows.wishes[k] {
-                Wish::Apart { normal, .. } => {
-                    let along = normal.dot(ease * normal);
-                    (along, 0.5 * (trace - along))
-                }
-                Wish::Tied { .. } => (trace / 3.0, trace / 3.0),
-            };
-            if let (Wish::Tied { compliance, .. }, Some(meeting)) = (&mut self.rows.wishes[k], self.found.get_mut(k)) {
-                meeting.give = GIVE * along;
-                *compliance = meeting.give;
-            }
-            self.rows.ease[k] = [along, across].map(|d| d.max(1e-3 * trace).max(1e-30));
+        for island in islands.iter_mut().filter(|island| island.solves) {
+            island.learn(model, touched, scratch, found);
         }
         Ok(())
-    }
-
-    /// Rows of a rigid body's own pins and obstacles.
-    fn hold_rigid(&mut self, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
-        let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
-        for point in &scratch.points {
-            let i = point.node as usize;
-            let u = (state.positions[i] - before.positions[i]) / dt;
-            let wish = if point.pin {
-                Wish::Tied { velocity: u, compliance: 0.0 }
-            } else {
-                let speed = match point.impulse.dot(point.normal) > 0.0 {
-                    true => u.dot(point.normal),
-                    false => point.target.dot(point.normal),
-                };
-                Wish::Apart { normal: point.normal, speed, friction: point.friction, slide: point.surface }
-            };
-            self.touched[b].nodes.push(point.node);
-            self.spots.push([Spot::node(b, point.node), nothing]);
-            self.rows.push(wish, 1.0, point.impulse, u);
-        }
-    }
-
-    /// Rows of a framed body's own pins and obstacles.
-    fn hold_framed(&mut self, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
-        let (Some(work), Some(f0), Some(f1)) = (&scratch.framed, &before.framed, &state.framed) else { return };
-        let turn = DMat3::from_quat(if f0.led.is_some() { f1.rotation } else { f0.rotation });
-        let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
-        for hold in &work.holds {
-            let i = hold.node as usize;
-            let (u, impulse) = ((state.positions[i] - before.positions[i]) / dt, turn * hold.applied);
-            let wish = match hold.kind {
-                Kind::Pin { compliance, .. } => {
-                    let compliance = compliance / (dt * dt);
-                    Wish::Tied { velocity: u + compliance * impulse, compliance }
-                }
-                Kind::Contact { normal, surface, friction, .. } if impulse.dot(normal) > 0.0 => {
-                    Wish::Apart { normal, speed: u.dot(normal), friction, slide: surface / dt }
-                }
-                Kind::Contact { .. } => continue,
-            };
-            self.touched[b].nodes.push(hold.node);
-            self.spots.push([Spot::node(b, hold.node), nothing]);
-            self.rows.push(wish, 1.0, impulse, u);
-        }
     }
 
     /// Takes the ways that bodies really went; whether they are all numbers.
     fn take_moves(&mut self, before: &State, state: &State) -> bool {
         for (b, moves) in self.moves.iter_mut().enumerate() {
-            if self.surfaces[b].is_some() {
+            if self.surfaces[b].is_some() && self.again[b] {
                 let (from, to) = (&before.bodies[b].positions, &state.bodies[b].positions);
                 moves.clear();
                 moves.extend(from.iter().zip(to).map(|(from, to)| *to - *from));
@@ -671,8 +685,8 @@ impl Meetings {
         self.moves.iter().flatten().all(|m| m.is_finite())
     }
 
-    /// Adds places that nobody thought of and that came too near on the way that was really taken; whether there were any.
-    fn add_missed(&mut self, model: &Model, dt: f64, before: &State, state: &State) -> bool {
+    /// Adds places that nobody thought of and that came too near on the way that was really taken.
+    fn add_missed(&mut self, model: &Model, dt: f64, before: &State, state: &State) {
         let mut missed = std::mem::take(&mut self.missed);
         missed.clear();
         self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: false, known: &before.meetings }, &mut missed);
@@ -680,60 +694,66 @@ impl Meetings {
             let near = m.gap + dt * measured(&m.spots, dt, before, state).dot(m.normal);
             near < -MISSED * m.kept && self.found.binary_search_by_key(&m.key, |m| m.key).is_err()
         });
-        let any = !missed.is_empty();
         for meeting in &mut missed {
             self.dress(model, before, dt, meeting);
             meeting.impulse = DVec3::ZERO;
+            meeting.spots.iter().for_each(|s| self.lacked[s.body as usize] = f64::INFINITY);
         }
-        if any {
+        if !missed.is_empty() {
             self.found.append(&mut missed);
             self.found.sort_unstable_by_key(|m| m.key);
             self.gather_touched();
         }
         self.missed = missed;
-        any
     }
 
-    /// Whether anything passed through anything on the way that was really taken. Places that were not thought of are
-    /// added, and the bodies step again.
-    fn look_for_crossings(&mut self, model: &Model, dt: f64, before: &State, last: bool) -> Verdict {
+    /// Whether anything passed through anything on the way that was really taken, among bodies whose islands lack nothing.
+    /// Where it did, the place and the direction at that moment become those of a meeting.
+    fn look_for_crossings(&mut self, model: &Model, dt: f64, before: &State) -> Option<([usize; 2], u32)> {
         let mut lists = std::mem::take(&mut self.lists);
         if lists.len() < self.pairs.len() {
             lists.resize_with(self.pairs.len(), Default::default);
         }
-        let look = |(&[a, b], (search, _)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
-            let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
-            crossing::find(one, two, model.flat, search).map(|node| ([a, b], node))
+        // Bodies that stepped and will not do so again before this has been looked at.
+        let mut still = std::mem::take(&mut self.still);
+        still.clone_from(&self.again);
+        for island in self.islands[..self.count].iter().filter(|island| island.solves) {
+            island.bodies.iter().for_each(|&b| still[b] = false);
+        }
+        let solves = |b: usize| self.again[b] && !still[b];
+        let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
+            list.clear();
+            if (still[a] || still[b]) && !solves(a) && !solves(b) {
+                let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
+                crossing::find(one, two, model.flat, search, list).map(|node| ([a, b], node))
+            } else {
+                None
+            }
         };
         let crossed = match self.heavy {
             true => self.pairs.par_iter().zip(&mut lists).filter_map(look).min(),
             false => self.pairs.iter().zip(&mut lists).filter_map(look).min(),
         };
-        self.lists = lists;
-        let Some((bodies, node)) = crossed else { return Verdict::Fine };
-        if last {
-            return Verdict::Crossed(bodies, node);
-        }
-        let mut again = std::mem::take(&mut self.missed);
-        again.clear();
-        self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: true, known: &[] }, &mut again);
-        for mut meeting in again.drain(..) {
-            match self.found.binary_search_by_key(&meeting.key, |m| m.key) {
-                Ok(k) => {
-                    let old = &mut self.found[k];
-                    (old.spots, old.normal, old.gap) = (meeting.spots, meeting.normal, meeting.gap);
-                }
-                Err(k) => {
-                    self.dress(model, before, dt, &mut meeting);
-                    meeting.impulse = DVec3::ZERO;
-                    self.found.insert(k, meeting);
+        self.still = still;
+        if crossed.is_some() {
+            for mut meeting in lists.iter_mut().take(self.pairs.len()).flat_map(|(_, list)| list.drain(..)) {
+                self.dress(model, before, dt, &mut meeting);
+                meeting.crossed = true;
+                match self.found.binary_search_by_key(&meeting.key, |m| m.key) {
+                    Ok(k) => {
+                        meeting.impulse = self.found[k].impulse;
+                        self.found[k] = meeting;
+                    }
+                    Err(k) => {
+                        meeting.impulse = DVec3::ZERO;
+                        self.found.insert(k, meeting);
+                    }
                 }
             }
+            self.gather_touched();
         }
-        self.missed = again;
-        self.gather_touched();
-        self.lacked = f64::INFINITY;
-        Verdict::Again
+        self.lists = lists;
+        crossed
     }
 
     /// Books what the impulses did, and keeps what the next step needs.
@@ -750,7 +770,6 @@ impl Meetings {
         for body in &mut state.bodies {
             body.row.body_contacts = 0;
         }
-        let calm = (2.0 * model.gravity.length() * dt).max(1e-2);
         let Self { found, booked, .. } = self;
         booked.clear();
         booked.resize(scratch.len(), (0, DVec3::ZERO));
@@ -798,12 +817,11 @@ impl Meetings {
                 continue;
             }
             state.bodies[meeting.spots[0].body as usize].row.body_contacts += 1;
-            let [start, end] = meeting.approach;
-            // Velocity first, then position: what a fall keeps is ½v² - a x + ½ a h v, and so for the way back.
-            let gain = end - start;
-            let speed = (start * end + 2.0 * gain / dt * meeting.gap.max(0.0)).max(0.0).sqrt();
-            let bounces = meeting.restitution > 0.0 && meeting.rebound == 0.0 && start > 0.0 && speed > calm;
-            let rebound = if bounces { (meeting.restitution * speed).hypot(0.5 * gain) - 0.5 * gain } else { 0.0 };
+            let Meeting { restitution, approach, gap, .. } = *meeting;
+            let rebound = match meeting.rebound > 0.0 {
+                true => 0.0,
+                false => Impact { restitution, approach, gap }.rebound(model.gravity.length(), dt),
+            };
             state.meetings.push(Kept { key: meeting.key, force: meeting.impulse / dt, rebound });
         }
         for (b, body) in state.bodies.iter_mut().enumerate() {
@@ -816,6 +834,49 @@ impl Meetings {
             // Weight does its work over the end of the step, an impact in the middle of it: that is no instability.
             outcomes[b].created -= 0.5 * dt * model.gravity.length() * pushed.length() + work;
         }
+    }
+}
+
+/// Rows of a rigid body's own pins and obstacles.
+fn hold_rigid(island: &mut Island, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
+    let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
+    for point in &scratch.points {
+        let i = point.node as usize;
+        let u = (state.positions[i] - before.positions[i]) / dt;
+        let wish = if point.pin {
+            Wish::Tied { velocity: u, compliance: 0.0 }
+        } else {
+            let speed = match point.impulse.dot(point.normal) > 0.0 {
+                true => u.dot(point.normal),
+                false => point.target.dot(point.normal),
+            };
+            Wish::Apart { normal: point.normal, speed, friction: point.friction, slide: point.surface }
+        };
+        island.spots.push([Spot::node(b, point.node), nothing]);
+        island.rows.push(wish, 1.0, point.impulse, u);
+    }
+}
+
+/// Rows of a framed body's own pins and obstacles.
+fn hold_framed(island: &mut Island, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
+    let (Some(work), Some(f0), Some(f1)) = (&scratch.framed, &before.framed, &state.framed) else { return };
+    let turn = DMat3::from_quat(if f0.led.is_some() { f1.rotation } else { f0.rotation });
+    let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
+    for hold in &work.holds {
+        let i = hold.node as usize;
+        let (u, impulse) = ((state.positions[i] - before.positions[i]) / dt, turn * hold.applied);
+        let wish = match hold.kind {
+            Kind::Pin { compliance, .. } => {
+                let compliance = compliance / (dt * dt);
+                Wish::Tied { velocity: u + compliance * impulse, compliance }
+            }
+            Kind::Contact { normal, surface, friction, .. } if impulse.dot(normal) > 0.0 => {
+                Wish::Apart { normal, speed: u.dot(normal), friction, slide: surface / dt }
+            }
+            Kind::Contact { .. } => continue,
+        };
+        island.spots.push([Spot::node(b, hold.node), nothing]);
+        island.rows.push(wish, 1.0, impulse, u);
     }
 }
 
@@ -844,50 +905,6 @@ fn measured(spots: &[Spot; 2], dt: f64, before: &State, state: &State) -> DVec3 
         s.of(to) - s.of(from)
     };
     (moved(&spots[0]) - moved(&spots[1])) / dt
-}
-
-/// u = J W Jᵀ p, spots by their places in the lists of the bodies in touch.
-fn product(
-    active: &[bool],
-    touched: &mut [Touched],
-    scratch: &mut [Scratch],
-    spots: &[[Spot; 2]],
-    p: &[DVec3],
-    u: &mut [DVec3],
-) {
-    let (mut count, mut cost) = (0, 0);
-    for (touched, _) in touched.iter_mut().zip(active).filter(|(_, active)| **active) {
-        touched.impulses.fill(DVec3::ZERO);
-        (count, cost) = (count + 1, cost + touched.cost());
-    }
-    for (pair, &p) in spots.iter().zip(p) {
-        for (side, spot) in pair.iter().enumerate().filter(|(_, s)| s.body != NOTHING) {
-            let impulses = &mut touched[spot.body as usize].impulses;
-            let sign = if side == 0 { 1.0 } else { -1.0 };
-            for k in 0..3 {
-                impulses[spot.nodes[k] as usize] += sign * spot.weights[k] * p;
-            }
-        }
-    }
-    let apply = |((touched, scratch), active): ((&mut Touched, &mut Scratch), &bool)| {
-        if *active {
-            touched.apply(scratch);
-        }
-    };
-    match count > 1 && cost > WORTH {
-        true => touched.par_iter_mut().zip(scratch).zip(active).for_each(apply),
-        false => touched.iter_mut().zip(scratch).zip(active).for_each(apply),
-    }
-    for (pair, u) in spots.iter().zip(u) {
-        *u = DVec3::ZERO;
-        for (side, spot) in pair.iter().enumerate().filter(|(_, s)| s.body != NOTHING) {
-            let velocities = &touched[spot.body as usize].velocities;
-            let sign = if side == 0 { 1.0 } else { -1.0 };
-            for k in 0..3 {
-                *u += sign * spot.weights[k] * velocities[spot.nodes[k] as usize];
-            }
-        }
-    }
 }
 
 impl Model {

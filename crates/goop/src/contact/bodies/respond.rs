@@ -121,6 +121,9 @@ pub struct Touched {
     pub impulses: Vec<DVec3>,
     /// Changes of their u (m/s).
     pub velocities: Vec<DVec3>,
+    /// Those before a sweep, and by what all sweeps so far lead on (m/s).
+    marked: Vec<DVec3>,
+    leads: Vec<DVec3>,
     how: How,
     inverse_masses: Vec<f64>,
     arms: Vec<DVec3>,
@@ -147,6 +150,29 @@ impl Touched {
         for list in [&mut self.impulses, &mut self.velocities] {
             list.clear();
             list.resize(k, DVec3::ZERO);
+        }
+    }
+
+    /// Starts sweeps: no impulse has been given yet.
+    pub fn rest(&mut self) {
+        for list in [&mut self.velocities, &mut self.marked, &mut self.leads] {
+            list.clear();
+            list.resize(self.nodes.len(), DVec3::ZERO);
+        }
+    }
+
+    /// Remembers the velocities before a sweep.
+    pub fn mark(&mut self) {
+        self.marked.copy_from_slice(&self.velocities);
+    }
+
+    /// Goes on by a share of where the sweeps before the last have led; that is then where all have led.
+    pub fn lean(&mut self, share: f64) {
+        for ((v, marked), leads) in self.velocities.iter_mut().zip(&self.marked).zip(&mut self.leads) {
+            let change = *v - *marked;
+            *leads *= share;
+            *v += *leads;
+            *leads += change;
         }
     }
 
@@ -192,6 +218,11 @@ impl Touched {
                     };
                     self.how = How::Factored(share);
                     if self.nodes.len() <= MOST_DENSE {
+                        // Nodes that were touched a moment ago may be so again.
+                        if !fresh && self.nodes.iter().all(|i| self.known.binary_search(i).is_ok()) {
+                            self.nodes.clone_from(&self.known);
+                            self.arrange();
+                        }
                         if fresh || self.known != self.nodes {
                             self.factor.columns(&self.nodes, share, &mut self.dense);
                             self.known.clone_from(&self.nodes);
@@ -291,9 +322,57 @@ impl Touched {
         }
     }
 
-    /// Whether a product takes a solve with the factor of the whole body.
-    pub fn is_large(&self) -> bool {
-        matches!(self.how, How::Factored(_))
+    /// Whether the response is known between any two of the nodes.
+    pub fn is_known(&self) -> bool {
+        matches!(self.how, How::Masses | How::Rigid | How::Dense)
+    }
+
+    /// W of two nodes, by their places (1/kg).
+    pub fn between(&self, i: u32, j: u32) -> DMat3 {
+        let (i, j) = (i as usize, j as usize);
+        match self.how {
+            How::Masses if i == j => DMat3::from_diagonal(DVec3::splat(self.inverse_masses[i])),
+            How::Rigid => {
+                let Some(rigid) = self.rigid else { return DMat3::ZERO };
+                rigid.shift - cross(self.arms[i]) * rigid.turn * cross(self.arms[j])
+            }
+            How::Dense => {
+                let size = 3 * self.nodes.len();
+                let column = |c: usize| DVec3::from_slice(&self.dense[(3 * j + c) * size + 3 * i..]);
+                DMat3::from_cols(column(0), column(1), column(2))
+            }
+            How::Masses | How::Factored(_) | How::Modes { .. } => DMat3::ZERO,
+        }
+    }
+
+    /// Adds to the velocities what an impulse (N s) on one node, by its place, does.
+    pub fn push(&mut self, place: u32, mut impulse: DVec3) {
+        let k = place as usize;
+        if let Some(axis) = self.flat {
+            impulse[axis] = 0.0;
+        }
+        match self.how {
+            How::Masses => self.velocities[k] += self.inverse_masses[k] * impulse,
+            How::Rigid => {
+                let Some(rigid) = self.rigid else { return };
+                let (shift, turn) = (rigid.shift * impulse, rigid.turn * self.arms[k].cross(impulse));
+                for (v, arm) in self.velocities.iter_mut().zip(&self.arms) {
+                    *v += shift + turn.cross(*arm);
+                }
+            }
+            How::Dense => {
+                let size = 3 * self.nodes.len();
+                let [x, y, z]: [&[f64]; 3] = std::array::from_fn(|c| &self.dense[(3 * k + c) * size..][..size]);
+                let v: &mut [f64] = bytemuck::cast_slice_mut(&mut self.velocities);
+                for (((v, x), y), z) in v.iter_mut().zip(x).zip(y).zip(z) {
+                    *v += impulse.x * x + impulse.y * y + impulse.z * z;
+                }
+            }
+            How::Factored(_) | How::Modes { .. } => {}
+        }
+        if let Some(axis) = self.flat {
+            self.velocities.iter_mut().for_each(|v| v[axis] = 0.0);
+        }
     }
 
     /// velocities = W impulses.

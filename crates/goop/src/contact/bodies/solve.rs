@@ -11,8 +11,15 @@
 //! ```
 //! L is raised until a step is no longer than the curvature along it allows. Π puts the normal part above zero and then
 //! the rest into the disc that friction allows.
+//!
+//! Where bodies can be pushed row by row, sweeps over the rows take fewer goes: each row in turn gets
+//! what it lacks now, through its own block of J W Jᵀ. Where they lead from one sweep to the next is followed as conjugate
+//! gradients do, with the squares of two changes for β, begun anew where changes grow:
+//! ```text
+//! q = sweep(p)     d' = q - p     β = |d'|²/|d|²      p' = q + β s,  s' = β s + d'
+//! ```
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 /// What a row wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +73,15 @@ impl Wish {
         }
     }
 
+    /// What the impulse of a row by itself is to be where it lacks a velocity and gives way by a block.
+    fn follow(&self, p: DVec3, lacks: DVec3, block: &DMat3, ease: [f64; 2]) -> DVec3 {
+        let even = |d: f64| DMat3::from_diagonal(DVec3::splat(d));
+        match *self {
+            Wish::Apart { .. } => self.allowed(p - self.divided(lacks, ease)),
+            Wish::Tied { compliance, .. } => p - (*block + even(compliance + 1e-6 * ease[0])).inverse() * lacks,
+        }
+    }
+
     /// The nearest impulse that is allowed.
     pub fn allowed(&self, p: DVec3) -> DVec3 {
         match *self {
@@ -79,6 +95,18 @@ impl Wish {
     }
 }
 
+/// What rows act on, one at a time.
+pub trait Bodies {
+    /// What impulses so far have changed of the velocity of a row (m/s).
+    fn velocity(&self, row: usize) -> DVec3;
+    /// Gives an impulse (N s) at a row.
+    fn push(&mut self, row: usize, impulse: DVec3);
+    /// A sweep begins.
+    fn mark(&mut self);
+    /// After a sweep: goes on by a share of where those before it have led.
+    fn lean(&mut self, share: f64);
+}
+
 /// Rows and what the iteration keeps of them.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -86,6 +114,8 @@ pub struct Rows {
     pub wishes: Vec<Wish>,
     /// d: velocity that a unit of impulse gives the row by itself, along its normal and across it (1/kg).
     pub ease: Vec<[f64; 2]>,
+    /// The same with all directions (1/kg), for sweeps.
+    pub blocks: Vec<DMat3>,
     /// p (N s).
     pub impulses: Vec<DVec3>,
     /// u at p (m/s).
@@ -110,6 +140,7 @@ impl Rows {
     pub fn clear(&mut self) {
         self.wishes.clear();
         self.ease.clear();
+        self.blocks.clear();
         self.impulses.clear();
         self.velocities.clear();
     }
@@ -135,6 +166,52 @@ impl Rows {
             worst = worst.max(wish.square(next - p[k], [d[0] * d[0], d[1] * d[1]]));
         }
         worst.sqrt()
+    }
+
+    /// Improves p by sweeps until none of them changes the velocity of a row by more than `tolerance` (m/s).
+    pub fn sweep(&mut self, tolerance: f64, most: usize, bodies: &mut impl Bodies) -> Solved {
+        let n = self.wishes.len();
+        let Self { wishes, ease, blocks, impulses: p, velocities, old, next, best, .. } = self;
+        for list in old.iter_mut().chain(&mut *next).chain(&mut *best) {
+            list.clear();
+            list.resize(n, DVec3::ZERO);
+        }
+        // What a sweep changes, where all of them lead, and the best so far.
+        let ([change, _], [leads, _], [p_best, _]) = (old, next, best);
+        let (mut iterations, mut least, mut before) = (0, f64::INFINITY, f64::INFINITY);
+        while iterations < most {
+            bodies.mark();
+            let (mut worst, mut square) = (0.0f64, 0.0);
+            for k in 0..n {
+                let lacks = wishes[k].lacks(velocities[k] + bodies.velocity(k), p[k]);
+                let next = wishes[k].follow(p[k], lacks, &blocks[k], ease[k]);
+                change[k] = next - p[k];
+                if change[k] != DVec3::ZERO {
+                    bodies.push(k, change[k]);
+                    p[k] = next;
+                    worst = worst.max((blocks[k] * change[k]).length_squared());
+                    square += wishes[k].square(change[k], ease[k]);
+                }
+            }
+            iterations += 1;
+            if worst < least {
+                least = worst;
+                p_best.copy_from_slice(p);
+            }
+            if worst.sqrt() <= tolerance || !square.is_finite() {
+                break;
+            }
+            let share = if square < before && before.is_finite() { square / before } else { 0.0 };
+            before = square;
+            bodies.lean(share);
+            for k in 0..n {
+                leads[k] *= share;
+                p[k] += leads[k];
+                leads[k] += change[k];
+            }
+        }
+        p.copy_from_slice(p_best);
+        Solved { iterations, residual: least.sqrt() }
     }
 
     /// Improves p until no row lacks more than `tolerance` (m/s). `product` writes J W Jᵀ of its first list into the second.

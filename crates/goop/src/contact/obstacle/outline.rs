@@ -49,6 +49,7 @@ impl ObstacleShape {
                 revolve(&profile, 42)
             }
             Self::Box { size, round } => cushion(size, round),
+            Self::Mesh(ref mesh) => (mesh.corners().to_vec(), mesh.triangles().to_vec()),
         }
     }
 }
@@ -176,7 +177,7 @@ mod tests {
                 "{shape:?}"
             );
             let expected = match shape {
-                ObstacleShape::Plane => continue,
+                ObstacleShape::Plane | ObstacleShape::Mesh(_) => continue,
                 ObstacleShape::Sphere { radius } => 4.0 / 3.0 * PI * radius.powi(3),
                 ObstacleShape::Ellipsoid { radii } => 4.0 / 3.0 * PI * radii.element_product(),
                 ObstacleShape::Torus { radius, tube } => 2.0 * PI * PI * radius * tube * tube,

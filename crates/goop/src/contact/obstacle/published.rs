@@ -92,6 +92,7 @@ impl ObstacleShape {
                 let free = offset.map(|x| if x == 0.0 { 0.0 } else { 1.0 });
                 self.by_distance(local, offset, free)
             }
+            Self::Mesh(_) => self.by_distance(local, DVec3::ZERO, DVec3::ZERO),
         }
     }
 

@@ -9,16 +9,16 @@
 //! torus    |(√(x²+z²) - R, y)| - r
 //! box      q = |x| - (size/2 - round);  |max(q, 0)| + min(max q, 0) - round
 //! ```
-//! Ellipsoid and hyperboloid have a file each.
+//! Ellipsoid, hyperboloid and mesh have a file each.
 
-use super::{Gap, ellipsoid, hyperboloid};
+use super::{Gap, ObstacleMesh, ellipsoid, hyperboloid};
 use glam::{DVec2, DVec3};
 
 /// Smallest and largest size taken (m); squares and cubes of these stay finite.
 const SIZES: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
 
 /// A surface in its own axes; those with an axis of symmetry have it along y.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum ObstacleShape {
     /// The half space y ≤ 0.
     Plane,
@@ -62,6 +62,8 @@ pub enum ObstacleShape {
         /// Radius of the rounding (m); 0 for sharp edges.
         round: f64,
     },
+    /// Triangles: a solid where they close, a wall where they do not.
+    Mesh(ObstacleMesh),
 }
 
 impl ObstacleShape {
@@ -75,6 +77,7 @@ impl ObstacleShape {
             Self::Hyperboloid { waist, slope, height } => hyperboloid::distance(waist, slope, height, local),
             Self::Capsule { radius, length } => around(local - axis_point(local, length), radius, DVec3::X),
             Self::Box { size, round } => boxed(size, round, local),
+            Self::Mesh(ref mesh) => mesh.distance(local),
         }
     }
 
@@ -90,6 +93,7 @@ impl ObstacleShape {
             }
             Self::Capsule { radius, length } => Some(radius + 0.5 * length),
             Self::Box { size, round } => Some((0.5 * size - round).length() + round),
+            Self::Mesh(ref mesh) => Some(mesh.bounding_radius()),
         }
     }
 
@@ -102,18 +106,20 @@ impl ObstacleShape {
             Self::Torus { tube, .. } => 2.0 * tube,
             Self::Hyperboloid { waist, height, .. } => height.min(2.0 * waist),
             Self::Box { size, .. } => size.min_element(),
+            Self::Mesh(ref mesh) => mesh.thickness(),
         }
     }
 
     /// Whether the segment between two points of the shape never leaves it.
     pub fn is_convex(&self) -> bool {
-        !matches!(self, Self::Torus { .. } | Self::Hyperboloid { .. })
+        !matches!(self, Self::Torus { .. } | Self::Hyperboloid { .. } | Self::Mesh(_))
     }
 
     /// What is wrong with the sizes, and how to mend it; empty when all is well.
     pub(super) fn faults(&self) -> Vec<String> {
         let sizes: Vec<(&str, f64)> = match *self {
             Self::Plane => vec![],
+            Self::Mesh(ref mesh) => vec![("thickness", mesh.thickness())],
             Self::Sphere { radius } => vec![("radius", radius)],
             Self::Ellipsoid { radii } => vec![("radii.x", radii.x), ("radii.y", radii.y), ("radii.z", radii.z)],
             Self::Torus { radius, tube } => vec![("radius", radius), ("tube", tube)],

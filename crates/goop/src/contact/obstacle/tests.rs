@@ -53,6 +53,7 @@ pub(super) fn obstacle(shape: ObstacleShape, hollow: bool) -> Obstacle {
         hollow,
         motion: Motion::default(),
         friction: 0.3,
+        restitution: 0.0,
         range: 0.01,
         stiffness: None,
         damping: 0.0,
@@ -64,7 +65,7 @@ pub(super) fn obstacle(shape: ObstacleShape, hollow: bool) -> Obstacle {
 
 /// Every shape, solid and hollow.
 pub(super) fn obstacles() -> Vec<Obstacle> {
-    shapes().into_iter().flat_map(|shape| [obstacle(shape, false), obstacle(shape, true)]).collect()
+    shapes().into_iter().flat_map(|shape| [obstacle(shape.clone(), false), obstacle(shape, true)]).collect()
 }
 
 pub(super) fn still() -> Pose {
@@ -83,11 +84,12 @@ pub(super) fn turned() -> Pose {
 type Patch = std::boxed::Box<dyn Fn(f64, f64) -> DVec3>;
 
 /// The surface as maps from the unit square, written down apart from the distances.
-fn patches(shape: ObstacleShape) -> Vec<Patch> {
+fn patches(shape: &ObstacleShape) -> Vec<Patch> {
     let turn = |r: f64, y: f64, u: f64| DVec3::new(r * (TAU * u).cos(), y, r * (TAU * u).sin());
-    match shape {
+    match *shape {
+        ObstacleShape::Mesh(_) => Vec::new(),
         ObstacleShape::Plane => vec![Box::new(|u, v| DVec3::new(8.0 * u - 4.0, 0.0, 8.0 * v - 4.0))],
-        ObstacleShape::Sphere { radius } => patches(ObstacleShape::Ellipsoid { radii: DVec3::splat(radius) }),
+        ObstacleShape::Sphere { radius } => patches(&ObstacleShape::Ellipsoid { radii: DVec3::splat(radius) }),
         ObstacleShape::Ellipsoid { radii } => {
             vec![Box::new(move |u, v| radii * turn((PI * v).sin(), (PI * v).cos(), u))]
         }
@@ -169,9 +171,10 @@ fn searched_distance(patches: &[Patch], samples: &[Vec<DVec3>], p: DVec3) -> f64
 
 const GRID: usize = 60;
 
-fn is_inside(shape: ObstacleShape, p: DVec3) -> bool {
+fn is_inside(shape: &ObstacleShape, p: DVec3) -> bool {
     let across = p.x.hypot(p.z);
-    match shape {
+    match *shape {
+        ObstacleShape::Mesh(_) => false,
         ObstacleShape::Plane => p.y < 0.0,
         ObstacleShape::Sphere { radius } => p.length() < radius,
         ObstacleShape::Ellipsoid { radii } => (p / radii).length() < 1.0,
@@ -192,7 +195,7 @@ fn is_inside(shape: ObstacleShape, p: DVec3) -> bool {
 fn distance_is_the_least_over_the_surface_and_its_sign_tells_the_side() {
     let mut random = Lcg::new(1);
     for shape in shapes() {
-        let patches = patches(shape);
+        let patches = patches(&shape);
         let grid = (0..=GRID).flat_map(|i| (0..=GRID).map(move |j| (i as f64 / GRID as f64, j as f64 / GRID as f64)));
         let grid: Vec<_> = grid.collect();
         let samples: Vec<Vec<DVec3>> = patches.iter().map(|f| grid.iter().map(|&(u, v)| f(u, v)).collect()).collect();
@@ -200,9 +203,9 @@ fn distance_is_the_least_over_the_surface_and_its_sign_tells_the_side() {
             let p = random.point(1.3);
             let expected = searched_distance(&patches, &samples, p);
             for hollow in [false, true] {
-                let gap = obstacle(shape, hollow).local_gap(p);
+                let gap = obstacle(shape.clone(), hollow).local_gap(p);
                 assert!((gap.distance.abs() - expected).abs() < 1e-9, "{shape:?} {p} {gap:?} {expected}");
-                assert_eq!(gap.distance < 0.0, is_inside(shape, p) != hollow, "{shape:?} {p}");
+                assert_eq!(gap.distance < 0.0, is_inside(&shape, p) != hollow, "{shape:?} {p}");
             }
         }
     }
@@ -349,6 +352,7 @@ fn check_names_every_fault_with_a_remedy() {
     says(ObstacleShape::Capsule { radius: f64::INFINITY, length: -1.0 }, "length is -1 m");
     let wrong = Obstacle {
         friction: -1.0,
+        restitution: 0.0,
         range: 0.0,
         stiffness: Some(f64::NAN),
         published: Some(Published { c: 1.0, xi: 0.0 }),

@@ -2,7 +2,7 @@
 //! impulses that close those gaps.
 
 use super::{CLOSED, ROUNDS};
-use crate::contact::Anchor;
+use crate::contact::{Anchor, Impact, rebound};
 use crate::coordinates::framed::factored::{Factored, Six};
 use crate::coordinates::framed::respond::{Hold, Kind, Rigid};
 use crate::coordinates::framed::{FramedState, Work, get, kernels};
@@ -130,7 +130,8 @@ fn measure_gaps(
                     let gap = model.obstacles[index].gap(x, &clock.after[index]);
                     let from = model.obstacles[index].gap(start, &clock.before[index]).distance;
                     (*normal, *outwards) = (gap.normal, back * gap.normal);
-                    *point = x - gap.normal * (gap.distance - allowed(from, clock.dt));
+                    let thrown = rebound(&before.anchors, hold.node, *obstacle);
+                    *point = x - gap.normal * (gap.distance - allowed(from, thrown, clock.dt));
                 }
                 let n = *normal;
                 let (into, moved) = ((*point - x).dot(n), x - start - *surface);
@@ -142,9 +143,14 @@ fn measure_gaps(
     worst
 }
 
-/// Distance a node may end at that starts at another (m): depth is given back gently.
-fn allowed(start: f64, dt: f64) -> f64 {
-    if start >= 0.0 { 0.0 } else { start + (0.2 * -start).min(dt) }
+/// Distance a node may end at that starts at another (m): depth is given back gently, unless the obstacle throws it off
+/// with a speed (m/s).
+fn allowed(start: f64, thrown: f64, dt: f64) -> f64 {
+    match start >= 0.0 {
+        true if thrown > 0.0 => start + dt * thrown,
+        true => 0.0,
+        false => start + (0.2 * -start).min(dt).max(dt * thrown),
+    }
 }
 
 /// Adds nodes that end in an obstacle, or pass through one; whether there are new ones.
@@ -177,7 +183,8 @@ fn find_contacts(
                 .flatten();
             let gap = entered.map_or_else(|| obstacle.gap(end, to), |(_, gap)| gap);
             let at_start = obstacle.gap(start, from).distance;
-            if entered.is_none() && gap.distance >= allowed(at_start, clock.dt) {
+            let free = allowed(at_start, rebound(&before.anchors, i as u32, index as u32), clock.dt);
+            if entered.is_none() && gap.distance >= free {
                 continue;
             }
             let known = |h: &Hold| {
@@ -188,7 +195,7 @@ fn find_contacts(
             }
             let point = match entered {
                 Some((fraction, _)) => to.position + to.rotation * local_start.lerp(local_end, fraction),
-                None => end - gap.normal * (gap.distance - allowed(at_start, clock.dt)),
+                None => end - gap.normal * (gap.distance - free),
             };
             let surface = clock.dt * obstacle.surface_velocity(start, from);
             let (n, moved) = (gap.normal, end - start - surface);
@@ -232,12 +239,24 @@ pub(super) fn finish(
     }
     state.anchors.clear();
     for hold in &work.holds {
-        if let Kind::Contact { obstacle, outwards, .. } = hold.kind
+        if let Kind::Contact { obstacle, normal, outwards, surface, .. } = hold.kind
             && hold.impulse.dot(outwards) > 0.0
         {
-            let pose = &clock.after[obstacle as usize];
-            let local = pose.rotation.inverse() * (state.positions[hold.node as usize] - pose.position);
-            state.anchors.push(Anchor { node: hold.node, obstacle, local });
+            let (node, index) = (hold.node as usize, obstacle as usize);
+            let pose = &clock.after[index];
+            let local = pose.rotation.inverse() * (state.positions[node] - pose.position);
+            let restitution = Impact::restitution(body, &model.obstacles[index]);
+            let fresh = restitution > 0.0 && rebound(&before.anchors, hold.node, obstacle) == 0.0;
+            let thrown = if fresh {
+                let start = (surface / clock.dt - before.velocities[node]).dot(normal);
+                let gap = model.obstacles[index].gap(before.positions[node], &clock.before[index]).distance;
+                let impact =
+                    Impact { restitution, approach: [start, start - clock.dt * model.gravity.dot(normal)], gap };
+                impact.rebound(model.gravity.length(), clock.dt)
+            } else {
+                0.0
+            };
+            state.anchors.push(Anchor { node: hold.node, obstacle, local, rebound: thrown });
         }
     }
     state.anchors.sort_unstable_by_key(|a| (a.node, a.obstacle));

@@ -91,7 +91,7 @@ fn thin_solids_are_not_passed_through() {
     ];
     let mut random = Lcg::new(10);
     for shape in thin {
-        let obstacle = obstacle(shape, false);
+        let obstacle = obstacle(shape.clone(), false);
         let aim = match shape {
             ObstacleShape::Hyperboloid { .. } => DVec3::new(0.0, 0.03, 0.0),
             _ => DVec3::new(0.15, 0.0, -0.2),
