@@ -177,19 +177,22 @@ fn a_drawn_curve_joins_the_bodies_or_takes_the_place_of_one() {
     let folder = tempfile::tempdir().unwrap();
     let mut s = session(folder.path());
     let turn = |k: u32| std::f64::consts::TAU * f64::from(k) / 24.0;
-    let points: Vec<[f64; 3]> = (0..24).map(|k| [0.3 * turn(k).cos(), 1.0 + 0.2 * turn(k).sin(), 0.0]).collect();
-    let draw = |instead| Command::Draw { points: points.clone(), instead };
-    assert!(s.command(draw(None)).is_err_and(|sentence| sentence.contains("plane")));
+    let draw = |height: f64, instead| {
+        let points = (0..24).map(|k| [0.3 * turn(k).cos(), height + 0.2 * turn(k).sin(), 0.0]).collect();
+        Command::Draw { points, instead }
+    };
+    assert!(s.command(draw(3.0, None)).is_err_and(|sentence| sentence.contains("plane")));
     done(&mut s, r#"{"do":"unpin","body":0,"nodes":[0]}"#);
     let flat = s.text.replace("format = 1", "format = 1\nworld.plane = \"xy\"");
     std::fs::write(folder.path().join("flat.toml"), flat).unwrap();
     done(&mut s, r#"{"do":"scene","name":"flat.toml"}"#);
-    s.command(draw(None)).unwrap_or_else(|sentence| panic!("{sentence}"));
+    assert!(s.command(draw(0.0, None)).is_err_and(|sentence| sentence.contains("in each other")));
+    s.command(draw(3.0, None)).unwrap_or_else(|sentence| panic!("{sentence}"));
     let names = |s: &Session| s.panes[0].world.model().bodies.iter().map(|b| b.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&s), ["sheet", "drawn-1"]);
-    s.command(draw(Some(0))).unwrap_or_else(|sentence| panic!("{sentence}"));
+    s.command(draw(1.0, Some(0))).unwrap_or_else(|sentence| panic!("{sentence}"));
     assert_eq!(names(&s), ["sheet", "drawn-1"]);
     let sheet = &s.panes[0].world.model().bodies[0];
     assert!(sheet.len() == 60 && sheet.pins.is_empty() && sheet.material.card.young == 2e5, "{}", s.text);
-    assert!(s.text.contains("# soft") && s.command(draw(Some(2))).is_err());
+    assert!(s.text.contains("# soft") && s.command(draw(5.0, Some(2))).is_err());
 }
