@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Counts the instructions of hot kernels under callgrind and compares them with the stored counts.
 
-    check.py             fails where a kernel needs over 10 % more than stored, or says that it needs less
+    check.py             fails where a kernel needs over 20 % more than stored, or says that it needs less
     check.py --store     stores what it counts
 
-Counts do not depend on how busy the machine is; they do on the compiler, which is stored beside them.
+Counts do not depend on how busy the machine is; they do on the compiler, which is stored beside them, and by up to a tenth on how the build was cut.
 """
 import json
 import pathlib
@@ -16,7 +16,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 STORED = HERE / "counts.json"
-TOLERANCE = 0.10
+TOLERANCE = 0.20
 # A run of the program, and the kernels to be counted in it by a part of their names.
 RUNS = {
     "cloth": (["bench", "w1", "--n", "24", "--quick", "--threads", "1"], {
