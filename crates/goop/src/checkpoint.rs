@@ -74,7 +74,9 @@ impl World {
         }
         for state in [&checkpoint.state, &checkpoint.before] {
             for (saved, body) in state.bodies.iter().zip(bodies) {
-                if saved.positions.len() != body.len() || saved.velocities.len() != body.len() {
+                let past = saved.past.as_ref().map(|past| [past.positions.len(), past.velocities.len()]);
+                let lengths = [saved.positions.len(), saved.velocities.len()];
+                if lengths.into_iter().chain(past.into_iter().flatten()).any(|length| length != body.len()) {
                     let (has, wants) = (saved.positions.len(), body.len());
                     return Err(format!(
                         "body '{}' has {has} nodes in the checkpoint and {wants} in the scene",

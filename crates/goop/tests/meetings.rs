@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{block, obstacle, run};
+use common::{block, kinds, obstacle, run};
 use glam::{DQuat, DVec3};
 use goop::contact::ObstacleShape;
 use goop::model::StepSettings;
@@ -29,16 +29,6 @@ fn center_of(world: &World, b: usize) -> DVec3 {
 fn momentum(world: &World) -> [DVec3; 2] {
     let row = world.ledger();
     [row.momentum, row.angular_momentum]
-}
-
-/// The axes that a block may have, with a stiffness that suits each.
-fn kinds() -> [(&'static str, Axes, f64); 4] {
-    [
-        ("rigid", Axes::RIGID, 1e6),
-        ("hybrid", Axes::HYBRID, 1e6),
-        ("implicit", Axes::IMPLICIT, 1e5),
-        ("finite", Axes::FINITE, 1e5),
-    ]
 }
 
 /// Catches impulses that differ between the two bodies, arms that are not the nodes', and a step whose momenta

@@ -4,12 +4,12 @@
 
 mod common;
 
-use common::{block, obstacle, run};
+use common::{block, center, kinds, obstacle, run};
 use glam::{DQuat, DVec3};
 use goop::animate::{Key, Motion};
 use goop::contact::{Obstacle, ObstacleMesh, ObstacleShape};
 use goop::model::StepSettings;
-use goop::{Axes, Body, Material, Model, Shape, World};
+use goop::{Body, Material, Model, Shape, World};
 use std::f64::consts::TAU;
 
 /// The lower part of a ball, open at the top.
@@ -47,20 +47,6 @@ fn crate_of(size: DVec3) -> ObstacleMesh {
     let mesh = ObstacleMesh::new(corners, triangles, None).unwrap();
     assert!(mesh.is_closed());
     mesh
-}
-
-fn center(world: &World) -> DVec3 {
-    let (body, state) = (&world.model().bodies[0], &world.state().bodies[0]);
-    (0..body.len()).map(|i| body.masses[i] * state.positions[i]).sum::<DVec3>() / body.mass()
-}
-
-fn kinds() -> [(&'static str, Axes, f64); 4] {
-    [
-        ("rigid", Axes::RIGID, 1e6),
-        ("hybrid", Axes::HYBRID, 1e6),
-        ("implicit", Axes::IMPLICIT, 1e5),
-        ("finite", Axes::FINITE, 1e5),
-    ]
 }
 
 /// Catches a mesh that lets nodes through its edges, or pulls them: a ball put down on the side of a bowl rolls to and fro

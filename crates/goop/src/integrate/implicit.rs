@@ -82,13 +82,17 @@ pub fn step(
     }
     solve_velocity(model, body, clock.time + dt, dt, before, before.into(), state, scratch, outcome);
     scratch.restored = momenta::keep(model, body, dt, 0.0, before.into(), None, &mut state.velocities, scratch);
-    let x = Disjoint::new(&mut state.positions);
-    let v = &state.velocities;
-    Chunks::new(body.len()).each(|_, range| {
+    arrive(before.into(), dt, state, scratch);
+}
+
+/// x₁ = x + h v₁, and held nodes where they have to be.
+pub(crate) fn arrive(start: Start<'_>, h: f64, state: &mut BodyState, scratch: &Scratch) {
+    let (x, v) = (Disjoint::new(&mut state.positions), &state.velocities);
+    Chunks::new(v.len()).each(|_, range| {
         // SAFETY: chunks are disjoint.
         let x = unsafe { x.slice(range.clone()) };
         for (k, i) in range.enumerate() {
-            x[k] = before.positions[i] + dt * v[i];
+            x[k] = start.positions[i] + h * v[i];
         }
     });
     for &(node, target) in &scratch.held {

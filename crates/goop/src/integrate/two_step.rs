@@ -48,8 +48,7 @@ pub fn step(
     let switched = |since: f64| {
         body.drives.iter().any(|drive| drive.acts(clock.time, dt) != drive.acts(clock.time - since, since))
     };
-    let usable = |past: &&Past| past.positions.len() == n && past.dt > 0.0 && !switched(past.dt);
-    let Some(past) = before.past.as_deref().filter(usable) else {
+    let Some(past) = before.past.as_deref().filter(|past| !switched(past.dt)) else {
         scratch.two_step.now = None;
         return implicit::step(model, body, clock, before, state, scratch, outcome);
     };
@@ -61,7 +60,7 @@ pub fn step(
     start.velocities.resize(n, DVec3::ZERO);
     let (chunks, x, v) = (Chunks::new(n), Disjoint::new(&mut start.positions), Disjoint::new(&mut start.velocities));
     chunks.each(|_, range| {
-        // SAFETY: chunks are disjoint, here and below.
+        // SAFETY: chunks are disjoint.
         let (x, v) = unsafe { (x.slice(range.clone()), v.slice(range.clone())) };
         for (k, i) in range.enumerate() {
             let (x0, v0) = (before.positions[i], before.velocities[i]);
@@ -88,17 +87,7 @@ pub fn step(
     let carried = chunks.sum(|_, range| range.map(angular).sum::<DVec3>().to_array());
     let carried = Some(DVec3::from_array(carried));
     let corrected = momenta::keep(model, body, h, h, from, carried, &mut state.velocities, scratch) != 0.0;
-    let (x, v) = (Disjoint::new(&mut state.positions), &state.velocities);
-    chunks.each(|_, range| {
-        // SAFETY: as above.
-        let x = unsafe { x.slice(range.clone()) };
-        for (k, i) in range.enumerate() {
-            x[k] = from.positions[i] + h * v[i];
-        }
-    });
-    for &(node, target) in &scratch.held {
-        state.positions[node as usize] = target;
-    }
+    implicit::arrive(from, h, state, scratch);
     // The correction is there from the momenta; its work is done along the whole way.
     scratch.restored = 0.0;
     if corrected {

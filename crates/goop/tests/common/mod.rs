@@ -18,6 +18,16 @@ pub const NODAL: [(&str, Integrator); 6] = [
     ("bdf2", Integrator::Bdf2),
 ];
 
+/// The axes that a block may have, with a stiffness that suits each.
+pub fn kinds() -> [(&'static str, Axes, f64); 4] {
+    [
+        ("rigid", Axes::RIGID, 1e6),
+        ("hybrid", Axes::HYBRID, 1e6),
+        ("implicit", Axes::IMPLICIT, 1e5),
+        ("finite", Axes::FINITE, 1e5),
+    ]
+}
+
 /// Springs on nodes.
 pub fn nodal(integrator: Integrator) -> Axes {
     Axes::nodal_springs(integrator)
