@@ -25,7 +25,7 @@ use goop::Shape;
 use goop::elastic::{Elasticity, Weights, lattice};
 use goop::material::Material;
 use goop::parallel::{Chunks, Disjoint};
-use goop::solve::{BlockMatrix, Settings, cg, single};
+use goop::solve::{BlockMatrix, Settings, Start, cg, single};
 use std::time::Instant;
 
 const H: f64 = 1.0 / 60.0;
@@ -253,7 +253,7 @@ fn main() {
         let mut scratch = single::Scratch::default();
         let mut swept = |settings: &Settings, x: &mut [DVec3]| {
             x.fill(DVec3::ZERO);
-            scratch.solve(settings, matrix, &system.free, &system.right, x, false).iterations
+            scratch.solve(settings, matrix, &system.free, &system.right, x, Start::Zero, false).iterations
         };
         let (time, iterations) = best(|| swept(&settings, &mut x));
         assert!(residual(&system, &x) < 1.1 * TOLERANCE);

@@ -35,7 +35,7 @@ use crate::coordinates::nodal::{Clock, Evaluation, Outcome, Scratch, elasticity,
 use crate::elastic::Weights;
 use crate::model::{Body, Model};
 use crate::parallel::{Chunks, Disjoint};
-use crate::solve::{BlockMatrix, ByParts, Settings};
+use crate::solve::{self, BlockMatrix, ByParts, Settings};
 use crate::stages::{Stage, timed};
 use crate::state::BodyState;
 use glam::{DMat3, DVec3};
@@ -173,47 +173,49 @@ pub(crate) fn solve_velocity(
         let tolerance = body.solver.tolerance;
         let strict = !body.solver.method.only_iterates();
         scratch.delta.fill(DVec3::ZERO);
-        // Which touches hold is known long before how much they bear: roughly solved until none changes.
-        let mut rough = if scratch.now.touches.is_empty() { 0 } else { ROUGH_PASSES };
-        let (mut pass, mut spent) = (0, 0);
+        // Which touches hold is known long before how much they bear: looked at on the way until none changes.
+        let mut looks = if scratch.now.touches.is_empty() { 0 } else { ROUGH_PASSES };
+        let (mut pass, mut spent, mut start_at) = (0, 0, solve::Start::Zero);
         loop {
             let mut memory = before.direct_left.max(state.direct_left);
             // Neither a factor nor parts solved one by one are cheaper for being rough.
-            if memory > 0 || body.solver.method.is_direct() || scratch.by_parts.is_some() {
-                rough = 0;
+            if memory > 0 || !body.solver.may_look() || scratch.by_parts.is_some() {
+                looks = 0;
             }
-            let warm = spent > 0 || pass > 0;
             let Scratch { solver, by_parts, free, right, delta, .. } = scratch;
-            let mut solve = |tolerance: f64, delta: &mut [DVec3], memory: &mut u32, warm: bool| {
-                let settings = Settings { tolerance, ..body.solver };
-                timed(Stage::Solve, || match by_parts {
-                    Some(parts) => parts.solve(&settings, &matrix, free, right, delta, memory),
-                    None => solver.solve_from(&settings, &matrix, free, right, delta, memory, warm),
-                })
-            };
-            if rough > 0 {
-                let report = solve(tolerance.max(ROUGH), delta, &mut memory, warm);
-                state.direct_left = memory;
+            if looks > 0 {
+                let settings = Settings { tolerance: tolerance.max(ROUGH), ..body.solver };
+                let look = || solver.look(&settings, &matrix, free, right, delta, start_at);
+                let report = timed(Stage::Solve, look);
                 spent += report.iterations;
                 let any = report.converged
                     && switch_touches(h, v, true, scratch, &mut matrix, |i, block, m| m.add_diagonal(i, block));
-                rough = if any { rough - 1 } else { 0 };
+                start_at = if any { solve::Start::Near } else { solve::Start::Same };
+                looks = if any { looks - 1 } else { 0 };
                 continue;
             }
+            let mut solve = |tolerance: f64, delta: &mut [DVec3], memory: &mut u32, start: solve::Start| {
+                let settings = Settings { tolerance, ..body.solver };
+                timed(Stage::Solve, || match by_parts {
+                    Some(parts) => parts.solve(&settings, &matrix, free, right, delta, memory),
+                    None => solver.solve_from(&settings, &matrix, free, right, delta, memory, start),
+                })
+            };
             // A stiff body's right side is large beside its momenta, and a residual small
             // beside it can still hold the body back: measure it by the momenta too.
             let fair = |delta: &[DVec3]| tolerance * momentum_scale(model, body, h, v, delta) / outcome.newton_residual;
             let likely = if strict { fair(delta).clamp(body.solver.least_at_once(), tolerance) } else { tolerance };
-            let mut report = solve(likely, delta, &mut memory, warm);
+            let mut report = solve(likely, delta, &mut memory, start_at);
             if report.converged && strict {
                 let fair = fair(delta).max(LEAST_RESIDUAL);
                 if report.residual > fair {
                     spent += report.iterations;
-                    report = solve(fair, delta, &mut memory, true);
+                    report = solve(fair, delta, &mut memory, solve::Start::Same);
                 }
             }
             report.iterations += spent;
             spent = 0;
+            start_at = solve::Start::Near;
             outcome.solve = Some(report.after(outcome.solve));
             state.direct_left = memory;
             pass += 1;

@@ -25,7 +25,7 @@ use crate::coordinates::nodal::{Clock, Outcome, Scratch};
 use crate::drive::posture::Posture;
 use crate::integrate::implicit;
 use crate::model::{Axes, Body, Coordinates, Integrator, Model, Pin};
-use crate::solve::Settings;
+use crate::solve::{Settings, Start};
 use crate::state::BodyState;
 use glam::{DMat3, DQuat, DVec3};
 
@@ -399,7 +399,7 @@ impl Flesh<'_> {
         let settings = Settings { tolerance: own.tolerance.min(INNER), ..*own };
         let Scratch { solver, free, .. } = &mut *self.scratch;
         let mut direct = 0;
-        let report = solver.solve_from(&settings, matrix, free, &pulled, &mut flesh, &mut direct, false);
+        let report = solver.solve_from(&settings, matrix, free, &pulled, &mut flesh, &mut direct, Start::Zero);
         self.outcome.solve = Some(report.after(self.outcome.solve));
         for i in 0..n {
             if self.scratch.free[i] {

@@ -64,11 +64,6 @@ impl Method {
     pub fn only_iterates(self) -> bool {
         matches!(self, Method::ConjugateGradients | Method::Sor)
     }
-
-    /// Always a factor.
-    pub fn is_direct(self) -> bool {
-        matches!(self, Method::Cholesky | Method::Profile)
-    }
 }
 
 /// What makes conjugate gradients converge sooner.
@@ -109,7 +104,12 @@ impl Default for Settings {
 impl Settings {
     /// Whether nodes are solved in single precision first.
     pub fn loose(&self) -> bool {
-        self.method == Method::Auto && self.preconditioner == Preconditioner::Jacobi && self.tolerance >= LOOSE
+        self.may_look() && self.tolerance >= LOOSE
+    }
+
+    /// Whether an iteration may be looked at on its way.
+    pub fn may_look(&self) -> bool {
+        self.method == Method::Auto && self.preconditioner == Preconditioner::Jacobi
     }
 
     /// No first solve needs a residual below this: a tenth of the tolerance, and of the same kind.
@@ -143,6 +143,18 @@ impl Refusal {
 
 /// No factor may have more entries than this (4 GiB of them).
 pub const LARGEST_FACTOR: usize = 1 << 29;
+
+/// What is known of a solution when a solve begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing: it is zero.
+    Zero,
+    /// It is that of the last solve, and since then the right side became another, or blocks on the diagonal of which
+    /// [`Solver::changed`] was told.
+    Near,
+    /// It is that of the last solve, and so is everything else: only the tolerance is smaller.
+    Same,
+}
 
 /// What a solve did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -273,7 +285,7 @@ impl Solver {
         delta: &mut [DVec3],
         direct_left: &mut u32,
     ) -> Report {
-        self.solve_from(settings, matrix, free, right, delta, direct_left, false)
+        self.solve_from(settings, matrix, free, right, delta, direct_left, Start::Zero)
     }
 
     /// A δ of the last solve, on held nodes too, if it is known.
@@ -286,8 +298,21 @@ impl Solver {
         self.single.changed(node, by);
     }
 
-    /// The same where `delta` may be near already (`warm`): it is that of the last solve, for a looser tolerance, another
-    /// right side, or other blocks on the diagonal, of which [`changed`](Self::changed) was told.
+    /// About where an iteration to a tolerance of this kind leads, without measuring how near it came; what is found is meant to be looked at,
+    /// and the iteration to go on after that.
+    pub fn look(
+        &mut self,
+        settings: &Settings,
+        matrix: &BlockMatrix,
+        free: &[bool],
+        right: &[DVec3],
+        delta: &mut [DVec3],
+        start: Start,
+    ) -> Report {
+        self.single.solve(settings, matrix, free, right, delta, start, true)
+    }
+
+    /// The same where `delta` may be near already.
     pub fn solve_from(
         &mut self,
         settings: &Settings,
@@ -296,7 +321,7 @@ impl Solver {
         right: &[DVec3],
         delta: &mut [DVec3],
         direct_left: &mut u32,
-        warm: bool,
+        start: Start,
     ) -> Report {
         let auto = settings.method == Method::Auto;
         if auto && *direct_left > 0 {
@@ -304,6 +329,7 @@ impl Solver {
             delta.fill(DVec3::ZERO);
             return self.by(Method::Cholesky, settings, matrix, free, right, delta);
         }
+        let warm = start != Start::Zero;
         let mut spent = 0;
         if settings.loose() || (warm && auto && settings.preconditioner == Preconditioner::Jacobi) {
             if !warm {
@@ -313,7 +339,7 @@ impl Solver {
             let most =
                 if auto { settings.max_iterations.max(most_sweeps(matrix.nodes())) } else { settings.max_iterations };
             let patient = Settings { max_iterations: most, ..*settings };
-            let report = self.single.solve(&patient, matrix, free, right, delta, warm);
+            let report = self.single.solve(&patient, matrix, free, right, delta, start, false);
             if report.converged {
                 return report;
             }

@@ -15,7 +15,7 @@
 //! whatever single precision lost; where a round no longer helps, the caller is told.
 
 use super::four::Four;
-use super::{BlockMatrix, Refusal, Report, Settings};
+use super::{BlockMatrix, Refusal, Report, Settings, Start};
 use crate::parallel::Disjoint;
 use glam::{DMat3, DVec3};
 use std::ops::Range;
@@ -25,8 +25,8 @@ use std::ops::Range;
 const ROUNDS: usize = 12;
 const IDLE: usize = 3;
 const GAIN: f64 = 0.9;
-/// No round goes deeper for that reason by more than this.
-const MOST_LAG: f64 = 100.0;
+/// Every round goes at least so far down with the square of its own residual.
+const STEP: f64 = 0.81;
 /// No round is asked for more than single precision gives.
 const DEEPEST: f64 = 1e-4;
 /// The iteration's own residual is measured after a sweep; it is stopped a little lower than asked for.
@@ -53,12 +53,17 @@ pub struct Scratch {
     free: Vec<bool>,
     /// Whose diagonal block is another than before.
     news: Vec<bool>,
-    /// x, r, p, t, q of the iteration.
+    /// x since it was last asked for, r, p, t, q of the iteration, and what a forward sweep has taken from rows to come: zero between sweeps.
     solution: Vec<Four>,
     residual: Vec<Four>,
     direction: Vec<Four>,
     swept: Vec<Four>,
     image: Vec<Four>,
+    sums: Vec<Four>,
+    /// Where the iteration stands, if it can go on.
+    run: Option<Run>,
+    /// The residual over the iteration's own, as last seen with this matrix.
+    ratio: Option<f64>,
     /// A x in double precision, on held nodes too.
     product: Vec<DVec3>,
     /// It is that of the last solution.
@@ -66,6 +71,19 @@ pub struct Scratch {
     everywhere: Vec<bool>,
     /// Right side less that.
     left: Vec<DVec3>,
+}
+
+/// An iteration on the way.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// What the right side was divided by.
+    size: f64,
+    /// The square of its own residual, at the start and now.
+    first: f64,
+    rr: f64,
+    /// Of the last step, which x is still without, and of the next.
+    alpha: f32,
+    beta: f32,
 }
 
 impl Scratch {
@@ -78,6 +96,10 @@ impl Scratch {
         // Off the diagonal nothing is new: only what touches a new diagonal block is scaled anew.
         let partly = same && self.version != 0 && self.outside == matrix.version_outside();
         self.version = 0;
+        self.run = None;
+        if !partly {
+            self.ratio = None;
+        }
         let n = matrix.nodes();
         if self.scale.len() != n || self.values.len() != 9 * matrix.columns().len() + 1 {
             self.values = vec![0.0; 9 * matrix.columns().len() + 1];
@@ -85,9 +107,8 @@ impl Scratch {
             self.rows = vec![[Four::default(); 3]; n];
             self.diagonal = vec![0.0; 9 * n];
             self.news = vec![true; n];
-            for vector in
-                [&mut self.solution, &mut self.residual, &mut self.direction, &mut self.swept, &mut self.image]
-            {
+            let Self { solution, residual, direction, swept, image, sums, .. } = self;
+            for vector in [solution, residual, direction, swept, image, sums] {
                 *vector = vec![Four::default(); n];
             }
             self.product = vec![DVec3::ZERO; n];
@@ -170,15 +191,17 @@ impl Scratch {
         if self.fresh {
             self.product[node] += by;
         }
+        self.run = None;
     }
 
     /// The solution was found in another way.
     pub fn forget(&mut self) {
         self.fresh = false;
+        self.run = None;
     }
 
-    /// Improves `x`, which is zero on held nodes, until the residual is within the tolerance. `warm`: it is what the last
-    /// solve left, and the matrix is another by what [`changed`](Self::changed) was told at most; else it is zero.
+    /// Improves `x`, which is zero on held nodes, until the residual is within the tolerance; see [`Start`] for what it may be
+    /// at the beginning. A look goes on until it seems to be within: the residual is not measured.
     pub fn solve(
         &mut self,
         settings: &Settings,
@@ -186,10 +209,11 @@ impl Scratch {
         free: &[bool],
         b: &[DVec3],
         x: &mut [DVec3],
-        warm: bool,
+        start: Start,
+        look: bool,
     ) -> Report {
         let mut report = Report::default();
-        let known = std::mem::take(&mut self.fresh) && warm;
+        let known = std::mem::take(&mut self.fresh) && start != Start::Zero;
         if !self.take(matrix, free) {
             report.refused = Some(Refusal::NotPositiveDefinite);
             report.residual = 1.0;
@@ -204,53 +228,75 @@ impl Scratch {
             report.converged = true;
             return report;
         }
-        if !known && !warm {
+        let norm = norm2.sqrt();
+        // Of the iteration's own residual, squared.
+        let target = |run: &Run, ratio: Option<f64>| {
+            let ratio = ratio.unwrap_or(run.first.sqrt().recip());
+            (MARGIN * settings.tolerance * norm / run.size / ratio).powi(2)
+        };
+        let deepest = |run: &Run| DEEPEST * DEEPEST * run.first;
+        // An iteration goes on where it was left, unless single precision has no more to give.
+        let mut going = self.run.take().filter(|run| start == Start::Same && target(run, self.ratio) > deepest(run));
+        if start == Start::Zero {
             self.product.fill(DVec3::ZERO);
         }
-        let (mut found, mut fresh) = (known || !warm, false);
-        let (mut before, mut best, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
-        // How much less the residual fell than the iteration's own, at worst.
-        let (mut asked, mut lag) = (1.0, 1.0f64);
+        let (mut found, mut fresh) = (known || start == Start::Zero, false);
+        let (mut best, mut idle) = (f64::INFINITY, 0);
         for _ in 0..ROUNDS {
-            if !found {
-                matrix.product(&self.everywhere, x, &mut self.product);
-            }
-            found = false;
-            fresh = true;
-            let left2 = self.measure(matrix, free, b);
-            report.residual = (left2 / norm2).sqrt();
-            report.converged = report.residual <= settings.tolerance;
-            idle = if report.residual <= GAIN * best { 0 } else { idle + 1 };
-            best = best.min(report.residual);
-            let useful = report.residual.is_finite() && idle < IDLE;
-            if report.converged || !useful || report.iterations >= settings.max_iterations {
-                break;
-            }
-            if before.is_finite() {
-                lag = (report.residual / before / asked).clamp(lag, MOST_LAG);
-            }
-            before = report.residual;
-            let wanted = (MARGIN * settings.tolerance / report.residual / lag).max(DEEPEST);
-            asked = wanted;
-            let most = settings.max_iterations - report.iterations;
-            let iterations = self.iterate(matrix, left2.sqrt(), wanted, most);
+            let mut run = match going.take() {
+                Some(run) => run,
+                None => {
+                    if !found {
+                        matrix.product(&self.everywhere, x, &mut self.product);
+                    }
+                    (found, fresh) = (false, true);
+                    let left2 = self.measure(matrix, free, b);
+                    report.residual = (left2 / norm2).sqrt();
+                    report.converged = report.residual <= settings.tolerance;
+                    idle = if report.residual <= GAIN * best { 0 } else { idle + 1 };
+                    best = best.min(report.residual);
+                    if let Some(run) = self.run.filter(|run| run.rr > 0.0) {
+                        self.ratio = Some(left2.sqrt() / (run.size * run.rr.sqrt()));
+                    }
+                    let useful = report.residual.is_finite() && idle < IDLE;
+                    if report.converged || !useful || report.iterations >= settings.max_iterations {
+                        break;
+                    }
+                    self.begin(matrix, left2.sqrt())
+                }
+            };
+            let aim = target(&run, self.ratio).max(deepest(&run)).min(STEP * run.rr);
+            let iterations = self.iterate(matrix, &mut run, aim, settings.max_iterations - report.iterations);
             report.iterations += iterations;
             if iterations == 0 {
                 break;
             }
             fresh = false;
-            let solution = &self.solution;
-            let (scale, out, size) = (&self.scale, Disjoint::new(x), left2.sqrt());
-            chunks.each(|_, range| {
-                // SAFETY: chunks are disjoint.
-                let x = unsafe { out.slice(range.clone()) };
-                for (k, i) in range.enumerate() {
-                    x[k] += size * (scale[i] * wide(solution[i]));
-                }
-            });
+            self.give(matrix, &mut run, x);
+            self.run = Some(run);
+            if look {
+                report.residual = run.size * run.rr.sqrt() * self.ratio.unwrap_or(run.first.sqrt().recip()) / norm;
+                report.converged = run.rr <= aim;
+                break;
+            }
         }
         self.fresh = fresh;
         report
+    }
+
+    /// Adds what the iteration has found since it was last asked to `x`.
+    fn give(&mut self, matrix: &BlockMatrix, run: &mut Run, x: &mut [DVec3]) {
+        let (solution, out, size) = (Disjoint::new(&mut self.solution), Disjoint::new(x), run.size);
+        let (scale, swept, alpha) = (&self.scale, &self.swept, Four::splat(run.alpha));
+        matrix.chunks().each(|_, range| {
+            // SAFETY: chunks are disjoint.
+            let (x, solution) = unsafe { (out.slice(range.clone()), solution.slice(range.clone())) };
+            for (k, i) in range.enumerate() {
+                x[k] += size * (scale[i] * wide(solution[k].plus(alpha.times(swept[i]))));
+                solution[k] = Four::default();
+            }
+        });
+        run.alpha = 0.0;
     }
 
     /// b - A x on free nodes into `left`; returns its square.
@@ -268,119 +314,146 @@ impl Scratch {
         })[0]
     }
 
-    /// Conjugate gradients from zero on `left` over `size`, until the residual after a sweep has fallen by
-    /// `wanted`; the result is in `solution`, in scaled unknowns. Returns the iterations.
-    fn iterate(&mut self, matrix: &BlockMatrix, size: f64, wanted: f64, most: usize) -> usize {
+    /// Sets out from zero, on `left` over `size`.
+    fn begin(&mut self, matrix: &BlockMatrix, size: f64) -> Run {
+        let Self { values, scale, solution, residual, direction, swept, sums, left, .. } = self;
+        let (sweep, scale, left) = (Sweep::new(matrix, values), &*scale, &*left);
+        let (x, r, p) = (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction));
+        let (t, sums) = (Disjoint::new(swept), Disjoint::new(sums));
+        let relaxed = Four::splat(RELAXED);
+        let [first] = matrix.chunks().sum_in_twos(|two| {
+            for range in two.clone() {
+                // SAFETY: chunks are disjoint, here and below.
+                let clear = unsafe { [x.slice(range.clone()), p.slice(range.clone()), t.slice(range)] };
+                clear.into_iter().for_each(|vector| vector.fill(Four::default()));
+            }
+            // SAFETY: as above.
+            let [mut a, mut b] = two.clone().map(|range| unsafe { (range.start, r.slice(range), Dot::default()) });
+            let close = |(first, r, dot): &mut (usize, &mut [Four], Dot), i: usize, sum: Four| {
+                let own = narrow(scale[i].transpose() * (left[i] / size)).plus(sum).times(relaxed);
+                r[i - *first] = own;
+                dot.add(own, own);
+                own
+            };
+            // SAFETY: as above.
+            let sums = two.clone().map(|range| unsafe { sums.slice(range) });
+            sweep.forward(two, sums, |i, sum| close(&mut a, i, sum), |i, sum| close(&mut b, i, sum));
+            [[a.2.total()], [b.2.total()]]
+        });
+        Run { size, first, rr: first, alpha: 0.0, beta: 0.0 }
+    }
+
+    /// Goes on until the square of the iteration's own residual is at most `aim`; returns the iterations.
+    fn iterate(&mut self, matrix: &BlockMatrix, run: &mut Run, aim: f64, most: usize) -> usize {
         let chunks = matrix.chunks();
-        let Self { values, scale, solution, residual, direction, swept, image, left, .. } = self;
+        let Self { values, solution, residual, direction, swept, image, sums, .. } = self;
         let sweep = Sweep::new(matrix, values);
-        let (scale, left) = (&*scale, &*left);
-        let [mut rr] = {
-            let (x, r, p) = (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction));
-            chunks.sum_in_twos(|two| {
-                for range in two.clone() {
-                    // SAFETY: chunks are disjoint, here and below.
-                    let (x, r, p) = unsafe { (x.slice(range.clone()), r.slice(range.clone()), p.slice(range.clone())) };
-                    for (r, i) in r.iter_mut().zip(range) {
-                        *r = narrow(scale[i].transpose() * (left[i] / size));
-                    }
-                    x.fill(Four::default());
-                    p.fill(Four::default());
-                }
-                // SAFETY: as above.
-                let [a, b] = two.clone().map(|range| unsafe { r.slice(range) });
-                sweep.forward(two, [&mut *a, &mut *b]);
-                [[dot(a, a)], [dot(b, b)]]
-            })
-        };
-        let target = wanted * wanted * rr;
-        let (mut beta, mut iterations) = (0.0f32, 0);
-        let (left_over, crossing) = (Four::splat(LEFT), chunks.count() > 1);
-        while rr > target && rr.is_finite() && iterations < most {
+        let (left_over, relaxed, crossing) = (Four::splat(LEFT), Four::splat(RELAXED), chunks.count() > 1);
+        let mut iterations = 0;
+        while run.rr > aim && run.rr.is_finite() && iterations < most {
+            // x += α t of the step before, p = r + β p, t = C⁻ᵀ p
             {
-                let (t, p, r) = (Disjoint::new(swept), Disjoint::new(direction), &*residual);
+                let (x, p, t) = (Disjoint::new(solution), Disjoint::new(direction), Disjoint::new(swept));
+                let (r, alpha, beta) = (&*residual, Four::splat(run.alpha), Four::splat(run.beta));
                 chunks.sum_in_twos(|two| {
-                    for range in two.clone() {
-                        // SAFETY: as above.
-                        let (t, p) = unsafe { (t.slice(range.clone()), p.slice(range.clone())) };
-                        let by = Four::splat(beta);
-                        for ((p, t), r) in p.iter_mut().zip(t).zip(&r[range]) {
-                            *p = r.plus(by.times(*p));
-                            *t = *p;
-                        }
-                    }
+                    // SAFETY: chunks are disjoint, here and below.
+                    let [mut a, mut b] = two.clone().map(|range| unsafe {
+                        (&r[range.clone()], x.slice(range.clone()), p.slice(range.clone()), range.start)
+                    });
+                    let open = |(r, x, p, first): &mut (&[Four], &mut [Four], &mut [Four], usize), i, pull, old| {
+                        let k: usize = i - *first;
+                        x[k] = x[k].plus(alpha.times(old));
+                        p[k] = r[k].plus(beta.times(p[k]));
+                        p[k].minus(pull).times(relaxed)
+                    };
                     // SAFETY: as above.
                     let both = two.clone().map(|range| unsafe { t.slice(range) });
-                    sweep.backward(two, both);
+                    sweep.backward(two, both, |i, pull, t| open(&mut a, i, pull, t), |i, pull, t| open(&mut b, i, pull, t));
                     [[]; 2]
                 });
             }
+            // q = t + C⁻¹ (p - κ t + R t)
             let [pq] = {
-                let (q, t, p) = (Disjoint::new(image), &*swept, &*direction);
+                let (q, sums) = (Disjoint::new(image), Disjoint::new(sums));
+                let (t, p) = (&*swept, &*direction);
                 chunks.sum_in_twos(|two| {
-                    for range in two.clone() {
-                        // SAFETY: as above.
-                        let q = unsafe { q.slice(range.clone()) };
-                        for ((q, p), t) in q.iter_mut().zip(&p[range.clone()]).zip(&t[range.clone()]) {
-                            *q = p.minus(left_over.times(*t));
-                        }
-                        if crossing {
-                            for (q, i) in q.iter_mut().zip(range) {
-                                *q = q.plus(sweep.across(i, t));
-                            }
-                        }
-                    }
                     // SAFETY: as above.
-                    let [a, b] = two.clone().map(|range| unsafe { q.slice(range) });
-                    sweep.forward(two.clone(), [&mut *a, &mut *b]);
-                    let [first, second] = two;
-                    let close = |q: &mut [Four], range: Range<usize>| {
-                        for (q, t) in q.iter_mut().zip(&t[range.clone()]) {
-                            *q = q.plus(*t);
+                    let [mut a, mut b] = two.clone().map(|range| unsafe { (range.start, q.slice(range), Dot::default()) });
+                    let close = |(first, q, dot): &mut (usize, &mut [Four], Dot), i: usize, sum: Four| {
+                        let mut own = p[i].minus(left_over.times(t[i])).plus(sum);
+                        if crossing {
+                            own = own.plus(sweep.across(i, t));
                         }
-                        [dot(q, &p[range])]
+                        let own = own.times(relaxed);
+                        let image = own.plus(t[i]);
+                        q[i - *first] = image;
+                        dot.add(image, p[i]);
+                        own
                     };
-                    [close(a, first), close(b, second)]
+                    // SAFETY: as above.
+                    let sums = two.clone().map(|range| unsafe { sums.slice(range) });
+                    sweep.forward(two, sums, |i, sum| close(&mut a, i, sum), |i, sum| close(&mut b, i, sum));
+                    [[a.2.total()], [b.2.total()]]
                 })
             };
             if pq <= 0.0 || !pq.is_finite() {
+                // The step before was added with the sweep.
+                run.alpha = 0.0;
                 break;
             }
             iterations += 1;
-            let alpha = Four::splat((rr / pq) as f32);
+            run.alpha = (run.rr / pq) as f32;
             let [next] = {
-                let (x, r) = (Disjoint::new(solution), Disjoint::new(residual));
-                let (t, q) = (&*swept, &*image);
+                let (r, q, alpha) = (Disjoint::new(residual), &*image, Four::splat(run.alpha));
                 chunks.sum(|_, range| {
                     // SAFETY: as above.
-                    let (x, r) = unsafe { (x.slice(range.clone()), r.slice(range.clone())) };
-                    for ((x, t), (r, q)) in x.iter_mut().zip(&t[range.clone()]).zip(r.iter_mut().zip(&q[range])) {
-                        *x = x.plus(alpha.times(*t));
+                    let r = unsafe { r.slice(range.clone()) };
+                    let mut dot = Dot::default();
+                    for (r, q) in r.iter_mut().zip(&q[range]) {
                         *r = r.minus(alpha.times(*q));
+                        dot.add(*r, *r);
                     }
-                    [dot(r, r)]
+                    [dot.total()]
                 })
             };
-            beta = (next / rr) as f32;
-            rr = next;
+            run.beta = (next / run.rr) as f32;
+            run.rr = next;
         }
         iterations
     }
 }
 
 /// Σ a·b, in double precision every few nodes.
-fn dot(a: &[Four], b: &[Four]) -> f64 {
-    const FEW: usize = 16;
-    let mut total = 0.0;
-    for (a, b) in a.chunks(FEW).zip(b.chunks(FEW)) {
-        let mut part = Four::default();
-        for (a, b) in a.iter().zip(b) {
-            part = part.plus(a.times(*b));
+#[derive(Default)]
+struct Dot {
+    part: Four,
+    terms: u32,
+    total: f64,
+}
+
+impl Dot {
+    const FEW: u32 = 16;
+
+    #[inline(always)]
+    fn add(&mut self, a: Four, b: Four) {
+        self.part = self.part.plus(a.times(b));
+        self.terms += 1;
+        if self.terms == Self::FEW {
+            self.close();
         }
-        let [x, y, z, _] = part.array();
-        total += f64::from(x) + f64::from(y) + f64::from(z);
     }
-    total
+
+    #[inline(always)]
+    fn close(&mut self) {
+        let [x, y, z, _] = self.part.array();
+        self.total += f64::from(x) + f64::from(y) + f64::from(z);
+        (self.part, self.terms) = (Four::default(), 0);
+    }
+
+    fn total(mut self) -> f64 {
+        self.close();
+        self.total
+    }
 }
 
 /// Sweeps over the rows of a chunk.
@@ -411,72 +484,110 @@ impl<'a> Sweep<'a> {
         [Four::load(first), Four::load(second), Four::load(third)]
     }
 
-    fn forward(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
+    /// C⁻¹ of two chunks, a row of each in turn: rows of a chunk wait for one another. When its turn comes a row is asked for its value,
+    /// given what rows before take from it, and is taken from those that follow. `sums` are zero before and after.
+    #[inline(always)]
+    fn forward(
+        &self,
+        rows: [Range<usize>; 2],
+        sums: [&mut [Four]; 2],
+        first: impl FnMut(usize, Four) -> Four,
+        second: impl FnMut(usize, Four) -> Four,
+    ) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            return unsafe { self.forward_avx2(rows, y) };
+            return unsafe { self.forward_avx2(rows, sums, first, second) };
         }
-        self.forward_by(rows, y);
+        self.forward_by(rows, sums, first, second);
     }
 
-    fn backward(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
+    /// C⁻ᵀ of two chunks: the last row first, given what rows behind take from it and what it was.
+    #[inline(always)]
+    fn backward(
+        &self,
+        rows: [Range<usize>; 2],
+        y: [&mut [Four]; 2],
+        first: impl FnMut(usize, Four, Four) -> Four,
+        second: impl FnMut(usize, Four, Four) -> Four,
+    ) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            return unsafe { self.backward_avx2(rows, y) };
+            return unsafe { self.backward_avx2(rows, y, first, second) };
         }
-        self.backward_by(rows, y);
+        self.backward_by(rows, y, first, second);
     }
 
     /// The same instructions with three operands: fewer of them.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn forward_avx2(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
-        self.forward_by(rows, y);
+    fn forward_avx2(
+        &self,
+        rows: [Range<usize>; 2],
+        sums: [&mut [Four]; 2],
+        first: impl FnMut(usize, Four) -> Four,
+        second: impl FnMut(usize, Four) -> Four,
+    ) {
+        self.forward_by(rows, sums, first, second);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn backward_avx2(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2]) {
-        self.backward_by(rows, y);
+    fn backward_avx2(
+        &self,
+        rows: [Range<usize>; 2],
+        y: [&mut [Four]; 2],
+        first: impl FnMut(usize, Four, Four) -> Four,
+        second: impl FnMut(usize, Four, Four) -> Four,
+    ) {
+        self.backward_by(rows, y, first, second);
     }
 
-    /// y = C⁻¹ y of two chunks, a row of each in turn: rows of a chunk wait for one another.
     #[inline(always)]
-    fn forward_by(&self, [a, b]: [Range<usize>; 2], [y, z]: [&mut [Four]; 2]) {
+    fn forward_by(
+        &self,
+        [a, b]: [Range<usize>; 2],
+        [y, z]: [&mut [Four]; 2],
+        mut first: impl FnMut(usize, Four) -> Four,
+        mut second: impl FnMut(usize, Four) -> Four,
+    ) {
         assert!(y.len() == a.len() && z.len() == b.len());
         for k in 0..a.len().max(b.len()) {
             if k < a.len() {
-                self.forward_row(a.start + k, a.start, y);
+                let own = first(a.start + k, std::mem::take(&mut y[k]));
+                self.forward_row(a.start + k, a.start, own, y);
             }
             if k < b.len() {
-                self.forward_row(b.start + k, b.start, z);
+                let own = second(b.start + k, std::mem::take(&mut z[k]));
+                self.forward_row(b.start + k, b.start, own, z);
             }
         }
     }
 
-    /// y = C⁻ᵀ y of two chunks: the last row first.
     #[inline(always)]
-    fn backward_by(&self, [a, b]: [Range<usize>; 2], [y, z]: [&mut [Four]; 2]) {
+    fn backward_by(
+        &self,
+        [a, b]: [Range<usize>; 2],
+        [y, z]: [&mut [Four]; 2],
+        mut first: impl FnMut(usize, Four, Four) -> Four,
+        mut second: impl FnMut(usize, Four, Four) -> Four,
+    ) {
         assert!(y.len() == a.len() && z.len() == b.len());
         for k in (0..a.len().max(b.len())).rev() {
             if k < a.len() {
-                self.backward_row(a.start + k, a.start, y);
+                y[k] = first(a.start + k, self.backward_row(a.start + k, a.start, y), y[k]);
             }
             if k < b.len() {
-                self.backward_row(b.start + k, b.start, z);
+                z[k] = second(b.start + k, self.backward_row(b.start + k, b.start, z), z[k]);
             }
         }
     }
 
-    /// A row is finished when its turn comes, and then taken from those that follow.
+    /// Takes a row that is finished from those that follow.
     #[inline(always)]
-    fn forward_row(&self, row: usize, first: usize, y: &mut [Four]) {
-        let (columns, relaxed) = (self.matrix.columns(), Four::new(RELAXED, RELAXED, RELAXED));
-        let own = y[row - first].times(relaxed);
-        y[row - first] = own;
-        let spread = own.spread();
+    fn forward_row(&self, row: usize, first: usize, own: Four, y: &mut [Four]) {
+        let (columns, spread) = (self.matrix.columns(), own.spread());
         for p in self.matrix.inside_range(row) {
             // SAFETY: blocks of a row are there, and columns inside are those of the chunk.
             let ([a, b, c], to) = unsafe {
@@ -487,10 +598,10 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// A row less what those behind it give; the nearest comes last, because it is the one just found.
+    /// What rows behind take from a row; the nearest comes last, because it is the one just found.
     #[inline(always)]
-    fn backward_row(&self, row: usize, first: usize, y: &mut [Four]) {
-        let (columns, relaxed) = (self.matrix.columns(), Four::new(RELAXED, RELAXED, RELAXED));
+    fn backward_row(&self, row: usize, first: usize, y: &[Four]) -> Four {
+        let columns = self.matrix.columns();
         let mut sums = [Four::default(); 3];
         for p in self.matrix.inside_range(row).rev() {
             // SAFETY: as above.
@@ -500,8 +611,7 @@ impl<'a> Sweep<'a> {
                 sums[r] = sums[r].plus(block[r].times(other));
             }
         }
-        let y = &mut y[row - first];
-        *y = y.minus(Four::across(sums)).times(relaxed);
+        Four::across(sums)
     }
 
     /// R t of a row.
@@ -601,7 +711,7 @@ mod tests {
             let (b, mut x, mut product) = (right(n), vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
             let settings = Settings { tolerance, ..Settings::default() };
             let mut scratch = Scratch::default();
-            let report = scratch.solve(&settings, &m, &free, &b, &mut x, false);
+            let report = scratch.solve(&settings, &m, &free, &b, &mut x, Start::Zero, false);
             assert!(report.converged && report.residual <= tolerance, "{report:?}");
             m.product(&free, &x, &mut product);
             let (mut left, mut whole) = (0.0, 0.0);
@@ -612,7 +722,7 @@ mod tests {
             assert!(((left / whole).sqrt() / report.residual - 1.0).abs() < 1e-6);
             assert!((0..n).all(|i| free[i] || x[i] == DVec3::ZERO));
             // From there nothing is left to do.
-            let again = scratch.solve(&settings, &m, &free, &b, &mut x, true);
+            let again = scratch.solve(&settings, &m, &free, &b, &mut x, Start::Near, false);
             assert!(again.converged && again.iterations == 0);
         }
     }
@@ -625,7 +735,7 @@ mod tests {
         let (free, b) = (vec![true; n], right(n));
         let settings = Settings { tolerance: 1e-3, max_iterations: 1000, ..Settings::default() };
         let (mut x, mut y) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
-        let swept = Scratch::default().solve(&settings, &m, &free, &b, &mut x, false);
+        let swept = Scratch::default().solve(&settings, &m, &free, &b, &mut x, Start::Zero, false);
         let plain = super::super::cg::Scratch::default().solve(&settings, &m, &free, &b, &mut y);
         assert!(swept.converged && 10 * swept.iterations < 7 * plain.iterations, "{swept:?} {plain:?}");
     }
@@ -636,7 +746,7 @@ mod tests {
         let mut m = example(5, 0.02);
         m.add_diagonal(7, DMat3::from_diagonal(DVec3::new(0.0, -100.0, 0.0)));
         let (free, b, mut x) = (vec![true; 25], right(25), vec![DVec3::ZERO; 25]);
-        let report = Scratch::default().solve(&Settings::default(), &m, &free, &b, &mut x, false);
+        let report = Scratch::default().solve(&Settings::default(), &m, &free, &b, &mut x, Start::Zero, false);
         assert_eq!(report.refused, Some(Refusal::NotPositiveDefinite));
         assert!(!report.converged);
     }
@@ -649,7 +759,7 @@ mod tests {
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut x = vec![DVec3::ZERO; m.nodes()];
-            pool.install(|| Scratch::default().solve(&Settings::default(), &m, &free, &b, &mut x, false));
+            pool.install(|| Scratch::default().solve(&Settings::default(), &m, &free, &b, &mut x, Start::Zero, false));
             x
         };
         assert!(run(1) == run(3));
