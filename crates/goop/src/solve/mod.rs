@@ -30,6 +30,7 @@ pub mod single;
 pub mod sor;
 pub mod sparse;
 pub mod sparse_cg;
+mod sweep;
 
 pub use block::BlockMatrix;
 pub use by_parts::ByParts;

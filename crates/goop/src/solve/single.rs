@@ -15,10 +15,10 @@
 //! whatever single precision lost; where a round no longer helps, the caller is told.
 
 use super::four::Four;
+use super::sweep::{Dot, Pattern, Sweep};
 use super::{BlockMatrix, Refusal, Report, Settings, Start};
 use crate::parallel::Disjoint;
 use glam::{DMat3, DVec3};
-use std::ops::Range;
 
 /// Rounds of iteration before giving up, and how many may gain less than this one after another: what the
 /// iteration makes smaller is another norm of the residual, and a short round may well raise this one.
@@ -30,7 +30,7 @@ const STEP: f64 = 0.81;
 /// No round is asked for more than single precision gives.
 const DEEPEST: f64 = 1e-4;
 /// The iteration's own residual is measured after a sweep; it is stopped a little lower than asked for.
-const MARGIN: f64 = 0.7;
+const MARGIN: f64 = 0.85;
 
 /// ω: a little beyond 1 sweeps reach further.
 const RELAXED: f32 = 1.25;
@@ -40,13 +40,15 @@ const LEFT: f32 = 2.0 / RELAXED - 1.0;
 /// The scaled matrix and vectors, kept between solves.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Blocks as in the matrix, scaled, row after row, and one spare number.
+    pattern: Pattern,
+    /// Its blocks, scaled, row after row, and one spare number.
     values: Vec<f32>,
     /// S of every node; zero where it is held.
     scale: Vec<DMat3>,
     /// The same by rows.
     rows: Vec<[Four; 3]>,
     /// What the above were made from.
+    blocks: usize,
     version: u64,
     outside: u64,
     diagonal: Vec<f64>,
@@ -101,8 +103,12 @@ impl Scratch {
             self.ratio = None;
         }
         let n = matrix.nodes();
-        if self.scale.len() != n || self.values.len() != 9 * matrix.columns().len() + 1 {
-            self.values = vec![0.0; 9 * matrix.columns().len() + 1];
+        if !same || self.blocks != matrix.columns().len() {
+            self.pattern.fill(matrix, free);
+            self.blocks = matrix.columns().len();
+            self.values.resize(9 * self.pattern.columns.len() + 1, 0.0);
+        }
+        if self.scale.len() != n {
             self.scale = vec![DMat3::ZERO; n];
             self.rows = vec![[Four::default(); 3]; n];
             self.diagonal = vec![0.0; 9 * n];
@@ -146,17 +152,18 @@ impl Scratch {
             return false;
         }
         let (rows, news, values) = (&self.rows, &self.news, Disjoint::new(&mut self.values));
+        let pattern = &self.pattern;
         chunks.each(|_, range| {
-            let blocks = matrix.row_range(range.start).start..matrix.row_range(range.end - 1).end;
+            let blocks = pattern.row(range.start).start..pattern.row(range.end - 1).end;
             // SAFETY: as above; blocks of different rows do not overlap.
             let out = unsafe { values.slice(9 * blocks.start..9 * blocks.end) };
             let mut out = out.as_chunks_mut::<9>().0.iter_mut();
             for row in range {
                 // Sᵀ_i B S_j; S has nothing under its diagonal.
                 let [s0, s1, s2] = rows[row].map(Four::spread);
-                for p in matrix.row_range(row) {
+                for p in pattern.row(row) {
                     let Some(out) = out.next() else { break };
-                    let column = matrix.columns()[p] as usize;
+                    let (column, p) = (pattern.columns[p] as usize, pattern.source[p] as usize);
                     if !(news[row] || news[column]) {
                         continue;
                     }
@@ -262,7 +269,12 @@ impl Scratch {
                     if report.converged || !useful || report.iterations >= settings.max_iterations {
                         break;
                     }
-                    self.begin(matrix, left2.sqrt())
+                    let run = self.begin(matrix, left2.sqrt());
+                    if start == Start::Zero && run.first > 0.0 {
+                        // Of a right side as smooth as this one; later ones have peaks that a sweep takes away.
+                        self.ratio.get_or_insert(run.first.sqrt().recip());
+                    }
+                    run
                 }
             };
             let aim = target(&run, self.ratio).max(deepest(&run)).min(STEP * run.rr);
@@ -316,8 +328,8 @@ impl Scratch {
 
     /// Sets out from zero, on `left` over `size`.
     fn begin(&mut self, matrix: &BlockMatrix, size: f64) -> Run {
-        let Self { values, scale, solution, residual, direction, swept, sums, left, .. } = self;
-        let (sweep, scale, left) = (Sweep::new(matrix, values), &*scale, &*left);
+        let Self { pattern, values, scale, solution, residual, direction, swept, sums, left, .. } = self;
+        let (sweep, scale, left) = (Sweep::new(pattern, values), &*scale, &*left);
         let (x, r, p) = (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction));
         let (t, sums) = (Disjoint::new(swept), Disjoint::new(sums));
         let relaxed = Four::splat(RELAXED);
@@ -346,8 +358,8 @@ impl Scratch {
     /// Goes on until the square of the iteration's own residual is at most `aim`; returns the iterations.
     fn iterate(&mut self, matrix: &BlockMatrix, run: &mut Run, aim: f64, most: usize) -> usize {
         let chunks = matrix.chunks();
-        let Self { values, solution, residual, direction, swept, image, sums, .. } = self;
-        let sweep = Sweep::new(matrix, values);
+        let Self { pattern, values, solution, residual, direction, swept, image, sums, .. } = self;
+        let sweep = Sweep::new(pattern, values);
         let (left_over, relaxed, crossing) = (Four::splat(LEFT), Four::splat(RELAXED), chunks.count() > 1);
         let mut iterations = 0;
         while run.rr > aim && run.rr.is_finite() && iterations < most {
@@ -368,7 +380,12 @@ impl Scratch {
                     };
                     // SAFETY: as above.
                     let both = two.clone().map(|range| unsafe { t.slice(range) });
-                    sweep.backward(two, both, |i, pull, t| open(&mut a, i, pull, t), |i, pull, t| open(&mut b, i, pull, t));
+                    sweep.backward(
+                        two,
+                        both,
+                        |i, pull, t| open(&mut a, i, pull, t),
+                        |i, pull, t| open(&mut b, i, pull, t),
+                    );
                     [[]; 2]
                 });
             }
@@ -378,7 +395,8 @@ impl Scratch {
                 let (t, p) = (&*swept, &*direction);
                 chunks.sum_in_twos(|two| {
                     // SAFETY: as above.
-                    let [mut a, mut b] = two.clone().map(|range| unsafe { (range.start, q.slice(range), Dot::default()) });
+                    let [mut a, mut b] =
+                        two.clone().map(|range| unsafe { (range.start, q.slice(range), Dot::default()) });
                     let close = |(first, q, dot): &mut (usize, &mut [Four], Dot), i: usize, sum: Four| {
                         let mut own = p[i].minus(left_over.times(t[i])).plus(sum);
                         if crossing {
@@ -420,216 +438,6 @@ impl Scratch {
             run.rr = next;
         }
         iterations
-    }
-}
-
-/// Σ a·b, in double precision every few nodes.
-#[derive(Default)]
-struct Dot {
-    part: Four,
-    terms: u32,
-    total: f64,
-}
-
-impl Dot {
-    const FEW: u32 = 16;
-
-    #[inline(always)]
-    fn add(&mut self, a: Four, b: Four) {
-        self.part = self.part.plus(a.times(b));
-        self.terms += 1;
-        if self.terms == Self::FEW {
-            self.close();
-        }
-    }
-
-    #[inline(always)]
-    fn close(&mut self) {
-        let [x, y, z, _] = self.part.array();
-        self.total += f64::from(x) + f64::from(y) + f64::from(z);
-        (self.part, self.terms) = (Four::default(), 0);
-    }
-
-    fn total(mut self) -> f64 {
-        self.close();
-        self.total
-    }
-}
-
-/// Sweeps over the rows of a chunk.
-#[derive(Clone, Copy)]
-struct Sweep<'a> {
-    matrix: &'a BlockMatrix,
-    values: &'a [f32],
-}
-
-impl<'a> Sweep<'a> {
-    /// Rows of the matrix and values that belong to them.
-    fn new(matrix: &'a BlockMatrix, values: &'a [f32]) -> Self {
-        assert!(values.len() > 9 * matrix.columns().len());
-        Self { matrix, values }
-    }
-
-    /// The three rows of a block; the fourth place holds the next number in memory.
-    ///
-    /// # Safety
-    /// There must be such a block.
-    #[inline(always)]
-    unsafe fn rows(&self, p: usize) -> [Four; 3] {
-        // SAFETY: ten numbers from 9 p on, by `new`.
-        let v: &[f32; 10] = unsafe { &*self.values.as_ptr().add(9 * p).cast() };
-        let (first, _) = v.split_first_chunk().expect("four of ten");
-        let (second, _) = v[3..].split_first_chunk().expect("four of seven");
-        let (third, _) = v[6..].split_first_chunk().expect("four of four");
-        [Four::load(first), Four::load(second), Four::load(third)]
-    }
-
-    /// C⁻¹ of two chunks, a row of each in turn: rows of a chunk wait for one another. When its turn comes a row is asked for its value,
-    /// given what rows before take from it, and is taken from those that follow. `sums` are zero before and after.
-    #[inline(always)]
-    fn forward(
-        &self,
-        rows: [Range<usize>; 2],
-        sums: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four) -> Four,
-        second: impl FnMut(usize, Four) -> Four,
-    ) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            return unsafe { self.forward_avx2(rows, sums, first, second) };
-        }
-        self.forward_by(rows, sums, first, second);
-    }
-
-    /// C⁻ᵀ of two chunks: the last row first, given what rows behind take from it and what it was.
-    #[inline(always)]
-    fn backward(
-        &self,
-        rows: [Range<usize>; 2],
-        y: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four, Four) -> Four,
-        second: impl FnMut(usize, Four, Four) -> Four,
-    ) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            return unsafe { self.backward_avx2(rows, y, first, second) };
-        }
-        self.backward_by(rows, y, first, second);
-    }
-
-    /// The same instructions with three operands: fewer of them.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn forward_avx2(
-        &self,
-        rows: [Range<usize>; 2],
-        sums: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four) -> Four,
-        second: impl FnMut(usize, Four) -> Four,
-    ) {
-        self.forward_by(rows, sums, first, second);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn backward_avx2(
-        &self,
-        rows: [Range<usize>; 2],
-        y: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four, Four) -> Four,
-        second: impl FnMut(usize, Four, Four) -> Four,
-    ) {
-        self.backward_by(rows, y, first, second);
-    }
-
-    #[inline(always)]
-    fn forward_by(
-        &self,
-        [a, b]: [Range<usize>; 2],
-        [y, z]: [&mut [Four]; 2],
-        mut first: impl FnMut(usize, Four) -> Four,
-        mut second: impl FnMut(usize, Four) -> Four,
-    ) {
-        assert!(y.len() == a.len() && z.len() == b.len());
-        for k in 0..a.len().max(b.len()) {
-            if k < a.len() {
-                let own = first(a.start + k, std::mem::take(&mut y[k]));
-                self.forward_row(a.start + k, a.start, own, y);
-            }
-            if k < b.len() {
-                let own = second(b.start + k, std::mem::take(&mut z[k]));
-                self.forward_row(b.start + k, b.start, own, z);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn backward_by(
-        &self,
-        [a, b]: [Range<usize>; 2],
-        [y, z]: [&mut [Four]; 2],
-        mut first: impl FnMut(usize, Four, Four) -> Four,
-        mut second: impl FnMut(usize, Four, Four) -> Four,
-    ) {
-        assert!(y.len() == a.len() && z.len() == b.len());
-        for k in (0..a.len().max(b.len())).rev() {
-            if k < a.len() {
-                y[k] = first(a.start + k, self.backward_row(a.start + k, a.start, y), y[k]);
-            }
-            if k < b.len() {
-                z[k] = second(b.start + k, self.backward_row(b.start + k, b.start, z), z[k]);
-            }
-        }
-    }
-
-    /// Takes a row that is finished from those that follow.
-    #[inline(always)]
-    fn forward_row(&self, row: usize, first: usize, own: Four, y: &mut [Four]) {
-        let (columns, spread) = (self.matrix.columns(), own.spread());
-        for p in self.matrix.inside_range(row) {
-            // SAFETY: blocks of a row are there, and columns inside are those of the chunk.
-            let ([a, b, c], to) = unsafe {
-                (self.rows(p), y.get_unchecked_mut((*columns.get_unchecked(p) as usize).wrapping_sub(first)))
-            };
-            let pull = a.times(spread[0]).plus(b.times(spread[1])).plus(c.times(spread[2]));
-            *to = to.minus(pull);
-        }
-    }
-
-    /// What rows behind take from a row; the nearest comes last, because it is the one just found.
-    #[inline(always)]
-    fn backward_row(&self, row: usize, first: usize, y: &[Four]) -> Four {
-        let columns = self.matrix.columns();
-        let mut sums = [Four::default(); 3];
-        for p in self.matrix.inside_range(row).rev() {
-            // SAFETY: as above.
-            let (block, other) =
-                unsafe { (self.rows(p), *y.get_unchecked((*columns.get_unchecked(p) as usize).wrapping_sub(first))) };
-            for r in 0..3 {
-                sums[r] = sums[r].plus(block[r].times(other));
-            }
-        }
-        Four::across(sums)
-    }
-
-    /// R t of a row.
-    #[inline(always)]
-    fn across(&self, row: usize, t: &[Four]) -> Four {
-        let (range, inside) = (self.matrix.row_range(row), self.matrix.inside_range(row));
-        let mut sums = [Four::default(); 3];
-        if range == inside {
-            return sums[0];
-        }
-        for p in (range.start..inside.start).chain(inside.end..range.end) {
-            // SAFETY: blocks of a row are there.
-            let (block, other) = (unsafe { self.rows(p) }, t[self.matrix.columns()[p] as usize]);
-            for r in 0..3 {
-                sums[r] = sums[r].plus(block[r].times(other));
-            }
-        }
-        Four::across(sums)
     }
 }
 
