@@ -15,7 +15,7 @@
 //! whatever single precision lost; where a round no longer helps, the caller is told.
 
 use super::four::Four;
-use super::sweep::{Dot, Pattern, Sweep};
+use super::sweep::{Backward, Dot, Forward, Pattern, Sweep};
 use super::{BlockMatrix, Refusal, Report, Settings, Start};
 use crate::parallel::Disjoint;
 use glam::{DMat3, DVec3};
@@ -332,25 +332,24 @@ impl Scratch {
         let (sweep, scale, left) = (Sweep::new(pattern, values), &*scale, &*left);
         let (x, r, p) = (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction));
         let (t, sums) = (Disjoint::new(swept), Disjoint::new(sums));
-        let relaxed = Four::splat(RELAXED);
         let [first] = matrix.chunks().sum_in_twos(|two| {
             for range in two.clone() {
                 // SAFETY: chunks are disjoint, here and below.
                 let clear = unsafe { [x.slice(range.clone()), p.slice(range.clone()), t.slice(range)] };
                 clear.into_iter().for_each(|vector| vector.fill(Four::default()));
             }
-            // SAFETY: as above.
-            let [mut a, mut b] = two.clone().map(|range| unsafe { (range.start, r.slice(range), Dot::default()) });
-            let close = |(first, r, dot): &mut (usize, &mut [Four], Dot), i: usize, sum: Four| {
-                let own = narrow(scale[i].transpose() * (left[i] / size)).plus(sum).times(relaxed);
-                r[i - *first] = own;
-                dot.add(own, own);
-                own
-            };
+            let mut turns = two.clone().map(|range| SetOut {
+                // SAFETY: as above.
+                r: unsafe { r.slice(range.clone()) },
+                scale: &scale[range.clone()],
+                left: &left[range],
+                size,
+                rr: Dot::default(),
+            });
             // SAFETY: as above.
             let sums = two.clone().map(|range| unsafe { sums.slice(range) });
-            sweep.forward(two, sums, |i, sum| close(&mut a, i, sum), |i, sum| close(&mut b, i, sum));
-            [[a.2.total()], [b.2.total()]]
+            sweep.forward(two, sums, &mut turns);
+            turns.map(|turn| [turn.rr.total()])
         });
         Run { size, first, rr: first, alpha: 0.0, beta: 0.0 }
     }
@@ -360,7 +359,6 @@ impl Scratch {
         let chunks = matrix.chunks();
         let Self { pattern, values, solution, residual, direction, swept, image, sums, .. } = self;
         let sweep = Sweep::new(pattern, values);
-        let (left_over, relaxed, crossing) = (Four::splat(LEFT), Four::splat(RELAXED), chunks.count() > 1);
         let mut iterations = 0;
         while run.rr > aim && run.rr.is_finite() && iterations < most {
             // x += α t of the step before, p = r + β p, t = C⁻ᵀ p
@@ -369,23 +367,12 @@ impl Scratch {
                 let (r, alpha, beta) = (&*residual, Four::splat(run.alpha), Four::splat(run.beta));
                 chunks.sum_in_twos(|two| {
                     // SAFETY: chunks are disjoint, here and below.
-                    let [mut a, mut b] = two.clone().map(|range| unsafe {
-                        (&r[range.clone()], x.slice(range.clone()), p.slice(range.clone()), range.start)
+                    let mut turns = two.clone().map(|range| unsafe {
+                        Turn { r: &r[range.clone()], x: x.slice(range.clone()), p: p.slice(range), alpha, beta }
                     });
-                    let open = |(r, x, p, first): &mut (&[Four], &mut [Four], &mut [Four], usize), i, pull, old| {
-                        let k: usize = i - *first;
-                        x[k] = x[k].plus(alpha.times(old));
-                        p[k] = r[k].plus(beta.times(p[k]));
-                        p[k].minus(pull).times(relaxed)
-                    };
                     // SAFETY: as above.
                     let both = two.clone().map(|range| unsafe { t.slice(range) });
-                    sweep.backward(
-                        two,
-                        both,
-                        |i, pull, t| open(&mut a, i, pull, t),
-                        |i, pull, t| open(&mut b, i, pull, t),
-                    );
+                    sweep.backward(two, both, &mut turns);
                     [[]; 2]
                 });
             }
@@ -394,24 +381,19 @@ impl Scratch {
                 let (q, sums) = (Disjoint::new(image), Disjoint::new(sums));
                 let (t, p) = (&*swept, &*direction);
                 chunks.sum_in_twos(|two| {
-                    // SAFETY: as above.
-                    let [mut a, mut b] =
-                        two.clone().map(|range| unsafe { (range.start, q.slice(range), Dot::default()) });
-                    let close = |(first, q, dot): &mut (usize, &mut [Four], Dot), i: usize, sum: Four| {
-                        let mut own = p[i].minus(left_over.times(t[i])).plus(sum);
-                        if crossing {
-                            own = own.plus(sweep.across(i, t));
-                        }
-                        let own = own.times(relaxed);
-                        let image = own.plus(t[i]);
-                        q[i - *first] = image;
-                        dot.add(image, p[i]);
-                        own
-                    };
+                    let mut turns = two.clone().map(|range| Return {
+                        sweep,
+                        first: range.start,
+                        t,
+                        p: &p[range.clone()],
+                        // SAFETY: as above.
+                        q: unsafe { q.slice(range) },
+                        pq: Dot::default(),
+                    });
                     // SAFETY: as above.
                     let sums = two.clone().map(|range| unsafe { sums.slice(range) });
-                    sweep.forward(two, sums, |i, sum| close(&mut a, i, sum), |i, sum| close(&mut b, i, sum));
-                    [[a.2.total()], [b.2.total()]]
+                    sweep.forward(two, sums, &mut turns);
+                    turns.map(|turn| [turn.pq.total()])
                 })
             };
             if pq <= 0.0 || !pq.is_finite() {
@@ -438,6 +420,69 @@ impl Scratch {
             run.rr = next;
         }
         iterations
+    }
+}
+
+/// r = C⁻¹ Sᵀ b
+struct SetOut<'a> {
+    r: &'a mut [Four],
+    scale: &'a [DMat3],
+    left: &'a [DVec3],
+    size: f64,
+    rr: Dot,
+}
+
+impl Forward for SetOut<'_> {
+    #[inline(always)]
+    fn value(&mut self, k: usize, sum: Four) -> Four {
+        let right = narrow(self.scale[k].transpose() * (self.left[k] / self.size));
+        let own = right.plus(sum).times(Four::splat(RELAXED));
+        self.r[k] = own;
+        self.rr.add(own, own);
+        own
+    }
+}
+
+/// x += α t of the step before, p = r + β p, t = C⁻ᵀ p
+struct Turn<'a> {
+    r: &'a [Four],
+    x: &'a mut [Four],
+    p: &'a mut [Four],
+    alpha: Four,
+    beta: Four,
+}
+
+impl Backward for Turn<'_> {
+    #[inline(always)]
+    fn value(&mut self, k: usize, pull: Four, old: Four) -> Four {
+        self.x[k] = self.x[k].plus(self.alpha.times(old));
+        let p = self.r[k].plus(self.beta.times(self.p[k]));
+        self.p[k] = p;
+        p.minus(pull).times(Four::splat(RELAXED))
+    }
+}
+
+/// q = t + C⁻¹ (p - κ t + R t)
+struct Return<'a> {
+    sweep: Sweep<'a>,
+    first: usize,
+    t: &'a [Four],
+    p: &'a [Four],
+    q: &'a mut [Four],
+    pq: Dot,
+}
+
+impl Forward for Return<'_> {
+    #[inline(always)]
+    fn value(&mut self, k: usize, sum: Four) -> Four {
+        let (row, p) = (self.first + k, self.p[k]);
+        let t = self.t[row];
+        let right = p.minus(Four::splat(LEFT).times(t)).plus(self.sweep.across(row, self.t));
+        let own = right.plus(sum).times(Four::splat(RELAXED));
+        let q = own.plus(t);
+        self.q[k] = q;
+        self.pq.add(q, p);
+        own
     }
 }
 

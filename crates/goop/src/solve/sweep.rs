@@ -81,6 +81,16 @@ impl Dot {
     }
 }
 
+/// What a row of a chunk becomes in a forward sweep, given what rows before take from it.
+pub(super) trait Forward {
+    fn value(&mut self, row: usize, sum: Four) -> Four;
+}
+
+/// The same in a backward sweep, given what rows behind take from it and what it was.
+pub(super) trait Backward {
+    fn value(&mut self, row: usize, pull: Four, old: Four) -> Four;
+}
+
 /// Sweeps over the rows of a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Sweep<'a> {
@@ -109,82 +119,50 @@ impl<'a> Sweep<'a> {
         [Four::load(first), Four::load(second), Four::load(third)]
     }
 
-    /// C⁻¹ of two chunks, a row of each in turn: rows of a chunk wait for one another. When its turn comes a row is asked for its value,
-    /// given what rows before take from it, and is taken from those that follow. `sums` are zero before and after.
-    #[inline(always)]
-    pub(super) fn forward(
-        &self,
-        rows: [Range<usize>; 2],
-        sums: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four) -> Four,
-        second: impl FnMut(usize, Four) -> Four,
-    ) {
+    /// C⁻¹ of two chunks, a row of each in turn: rows of a chunk wait for one another. A row is asked for its value, and then
+    /// taken from those that follow. `sums` are zero before and after.
+    pub(super) fn forward(&self, rows: [Range<usize>; 2], sums: [&mut [Four]; 2], turns: &mut [impl Forward; 2]) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            return unsafe { self.forward_avx2(rows, sums, first, second) };
+            return unsafe { self.forward_avx2(rows, sums, turns) };
         }
-        self.forward_by(rows, sums, first, second);
+        self.forward_by(rows, sums, turns);
     }
 
-    /// C⁻ᵀ of two chunks: the last row first, given what rows behind take from it and what it was.
-    #[inline(always)]
-    pub(super) fn backward(
-        &self,
-        rows: [Range<usize>; 2],
-        y: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four, Four) -> Four,
-        second: impl FnMut(usize, Four, Four) -> Four,
-    ) {
+    /// C⁻ᵀ of two chunks: the last row first.
+    pub(super) fn backward(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2], turns: &mut [impl Backward; 2]) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            return unsafe { self.backward_avx2(rows, y, first, second) };
+            return unsafe { self.backward_avx2(rows, y, turns) };
         }
-        self.backward_by(rows, y, first, second);
+        self.backward_by(rows, y, turns);
     }
 
     /// The same instructions with three operands: fewer of them.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn forward_avx2(
-        &self,
-        rows: [Range<usize>; 2],
-        sums: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four) -> Four,
-        second: impl FnMut(usize, Four) -> Four,
-    ) {
-        self.forward_by(rows, sums, first, second);
+    fn forward_avx2(&self, rows: [Range<usize>; 2], sums: [&mut [Four]; 2], turns: &mut [impl Forward; 2]) {
+        self.forward_by(rows, sums, turns);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn backward_avx2(
-        &self,
-        rows: [Range<usize>; 2],
-        y: [&mut [Four]; 2],
-        first: impl FnMut(usize, Four, Four) -> Four,
-        second: impl FnMut(usize, Four, Four) -> Four,
-    ) {
-        self.backward_by(rows, y, first, second);
+    fn backward_avx2(&self, rows: [Range<usize>; 2], y: [&mut [Four]; 2], turns: &mut [impl Backward; 2]) {
+        self.backward_by(rows, y, turns);
     }
 
     #[inline(always)]
-    fn forward_by(
-        &self,
-        [a, b]: [Range<usize>; 2],
-        [y, z]: [&mut [Four]; 2],
-        mut first: impl FnMut(usize, Four) -> Four,
-        mut second: impl FnMut(usize, Four) -> Four,
-    ) {
+    fn forward_by(&self, [a, b]: [Range<usize>; 2], [y, z]: [&mut [Four]; 2], [first, second]: &mut [impl Forward; 2]) {
         assert!(y.len() == a.len() && z.len() == b.len());
         for k in 0..a.len().max(b.len()) {
             if k < a.len() {
-                let own = first(a.start + k, std::mem::take(&mut y[k]));
+                let own = first.value(k, std::mem::take(&mut y[k]));
                 self.forward_row(a.start + k, a.start, own, y);
             }
             if k < b.len() {
-                let own = second(b.start + k, std::mem::take(&mut z[k]));
+                let own = second.value(k, std::mem::take(&mut z[k]));
                 self.forward_row(b.start + k, b.start, own, z);
             }
         }
@@ -195,16 +173,15 @@ impl<'a> Sweep<'a> {
         &self,
         [a, b]: [Range<usize>; 2],
         [y, z]: [&mut [Four]; 2],
-        mut first: impl FnMut(usize, Four, Four) -> Four,
-        mut second: impl FnMut(usize, Four, Four) -> Four,
+        [first, second]: &mut [impl Backward; 2],
     ) {
         assert!(y.len() == a.len() && z.len() == b.len());
         for k in (0..a.len().max(b.len())).rev() {
             if k < a.len() {
-                y[k] = first(a.start + k, self.backward_row(a.start + k, a.start, y), y[k]);
+                y[k] = first.value(k, self.backward_row(a.start + k, a.start, y), y[k]);
             }
             if k < b.len() {
-                z[k] = second(b.start + k, self.backward_row(b.start + k, b.start, z), z[k]);
+                z[k] = second.value(k, self.backward_row(b.start + k, b.start, z), z[k]);
             }
         }
     }
