@@ -14,7 +14,7 @@ use crate::model::Body;
 use crate::parallel::{Chunks, Disjoint};
 use crate::shape::tetra::volume;
 use crate::state::BodyState;
-use glam::{DAffine3, DVec3};
+use glam::{DAffine3, DVec3, Vec3A};
 
 /// Cells whose volume would change by more than this factor are looked after.
 const CRUSHED: f64 = 2.0;
@@ -34,6 +34,8 @@ pub(crate) struct Foresight {
     /// Cells around every node: those of node i stand in `around` from `starts[i]` to `starts[i + 1]`.
     starts: Vec<u32>,
     around: Vec<u32>,
+    /// Places now and then seen from the first node (m), in single precision: enough to see which cells are in danger.
+    places: Vec<[Vec3A; 2]>,
     /// Whether a cell would be crushed.
     marks: Vec<bool>,
     crushed: Vec<u32>,
@@ -68,15 +70,28 @@ impl Foresight {
         let crushed = |velocities: &[DVec3], cell: &[u32; 4]| {
             let now = volume(cell.map(|n| x[n as usize]));
             let then = volume(cell.map(|n| x[n as usize] + h * velocities[n as usize]));
-            // One that is inside out already counts only where it goes further.
-            if now > 0.0 { then * CRUSHED < now || then > CRUSHED * now } else { then < CRUSHED * now }
+            bursts(now, then)
         };
+        self.places.resize(x.len(), [Vec3A::ZERO; 2]);
+        let (velocities, places) = (&self.velocities, Disjoint::new(&mut self.places));
+        Chunks::new(x.len()).each(|_, range| {
+            // SAFETY: chunks are disjoint, here and below.
+            let places = unsafe { places.slice(range.clone()) };
+            for (place, i) in places.iter_mut().zip(range) {
+                let now = x[i] - x[0];
+                *place = [now, now + h * velocities[i]].map(|p| p.as_vec3a());
+            }
+        });
         self.marks.resize(cells.len(), false);
-        let (velocities, marks) = (&self.velocities, Disjoint::new(&mut self.marks));
+        let (places, marks) = (&self.places, Disjoint::new(&mut self.marks));
         Chunks::new(cells.len()).each(|_, range| {
-            // SAFETY: chunks are disjoint.
+            // SAFETY: as above.
             let marks = unsafe { marks.slice(range.clone()) };
-            marks.iter_mut().zip(&cells[range]).for_each(|(mark, cell)| *mark = crushed(velocities, cell));
+            for (mark, cell) in marks.iter_mut().zip(&cells[range]) {
+                let [a, b, c, d] = cell.map(|n| &places[n as usize]);
+                let six = |k: usize| (b[k] - a[k]).cross(c[k] - a[k]).dot(d[k] - a[k]);
+                *mark = bursts(f64::from(six(0)), f64::from(six(1)));
+            }
         });
         self.crushed.clear();
         self.crushed.extend((0u32..).zip(&self.marks).filter(|(_, mark)| **mark).map(|(c, _)| c));
@@ -113,6 +128,11 @@ impl Foresight {
             }
         }
     }
+}
+
+/// Whether a volume changes by too much; one that is inside out already counts only where it goes further.
+fn bursts(now: f64, then: f64) -> bool {
+    if now > 0.0 { then * CRUSHED < now || then > CRUSHED * now } else { then < CRUSHED * now }
 }
 
 /// The least height of a tetrahedron (m).
