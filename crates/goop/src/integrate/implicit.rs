@@ -58,11 +58,13 @@ pub(crate) struct Start<'a> {
     pub positions: &'a [DVec3],
     pub velocities: &'a [DVec3],
     pub memory: &'a [f64],
+    /// Velocities at the end, about, for the solver to begin with; empty where nothing is known of them.
+    pub expected: &'a [DVec3],
 }
 
 impl<'a> From<&'a BodyState> for Start<'a> {
     fn from(state: &'a BodyState) -> Self {
-        Self { positions: &state.positions, velocities: &state.velocities, memory: &state.memory }
+        Self { positions: &state.positions, velocities: &state.velocities, memory: &state.memory, expected: &[] }
     }
 }
 
@@ -176,6 +178,13 @@ pub(crate) fn solve_velocity(
         // Which touches hold is known long before how much they bear: looked at on the way until none changes.
         let mut looks = if scratch.now.touches.is_empty() { 0 } else { ROUGH_PASSES };
         let (mut pass, mut spent, mut start_at) = (0, 0, solve::Start::Zero);
+        if iteration == 0 && start.expected.len() == n && body.solver.loose() && scratch.by_parts.is_none() {
+            let Scratch { solver, free, right, delta, .. } = scratch;
+            for i in (0..n).filter(|&i| free[i]) {
+                delta[i] = start.expected[i] - v[i];
+            }
+            start_at = timed(Stage::Solve, || solver.guess(&matrix, free, right, delta));
+        }
         loop {
             let mut memory = before.direct_left.max(state.direct_left);
             // Neither a factor nor parts solved one by one are cheaper for being rough.

@@ -31,6 +31,8 @@ pub(crate) struct TwoStep {
     pub positions: Vec<DVec3>,
     /// ṽ (m/s)
     pub velocities: Vec<DVec3>,
+    /// v₀ + r (v₀ - v₋₁) (m/s)
+    pub expected: Vec<DVec3>,
 }
 
 /// One step.
@@ -58,14 +60,18 @@ pub fn step(
     start.now = Some(h);
     start.positions.resize(n, DVec3::ZERO);
     start.velocities.resize(n, DVec3::ZERO);
+    start.expected.resize(n, DVec3::ZERO);
     let (chunks, x, v) = (Chunks::new(n), Disjoint::new(&mut start.positions), Disjoint::new(&mut start.velocities));
+    let expected = Disjoint::new(&mut start.expected);
     chunks.each(|_, range| {
         // SAFETY: chunks are disjoint.
-        let (x, v) = unsafe { (x.slice(range.clone()), v.slice(range.clone())) };
+        let (x, v, expected) =
+            unsafe { (x.slice(range.clone()), v.slice(range.clone()), expected.slice(range.clone())) };
         for (k, i) in range.enumerate() {
             let (x0, v0) = (before.positions[i], before.velocities[i]);
             x[k] = x0 + share * (x0 - past.positions[i]);
             v[k] = v0 + share * (v0 - past.velocities[i]);
+            expected[k] = v0 + r * (v0 - past.velocities[i]);
         }
     });
     for touch in &mut scratch.now.touches {
@@ -75,7 +81,12 @@ pub fn step(
     for &(node, target) in &scratch.held {
         scratch.trial[node as usize] = (target - start.positions[node as usize]) / h;
     }
-    let from = Start { positions: &start.positions, velocities: &start.velocities, memory: &before.memory };
+    let from = Start {
+        positions: &start.positions,
+        velocities: &start.velocities,
+        memory: &before.memory,
+        expected: &start.expected,
+    };
     implicit::solve_velocity(model, body, clock.time + dt, h, before, from, state, scratch, outcome);
     // Angular momenta go on as momenta do.
     let about = from.positions[0];

@@ -299,6 +299,11 @@ impl Solver {
         self.single.changed(node, by);
     }
 
+    /// Makes the best of a guess, zero on held nodes; where to start with it.
+    pub fn guess(&mut self, matrix: &BlockMatrix, free: &[bool], right: &[DVec3], delta: &mut [DVec3]) -> Start {
+        self.single.guess(matrix, free, right, delta)
+    }
+
     /// About where an iteration to a tolerance of this kind leads, without measuring how near it came; what is found is meant to be looked at,
     /// and the iteration to go on after that.
     pub fn look(
