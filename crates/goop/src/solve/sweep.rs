@@ -18,7 +18,9 @@ impl Pattern {
     /// That of a matrix whose other nodes are held.
     pub fn fill(&mut self, matrix: &BlockMatrix, free: &[bool]) {
         let Self { rows, columns, source } = self;
-        (rows.clear(), columns.clear(), source.clear());
+        rows.clear();
+        columns.clear();
+        source.clear();
         columns.reserve(matrix.columns().len());
         source.reserve(matrix.columns().len());
         for row in 0..matrix.nodes() {
