@@ -3,7 +3,7 @@
 use super::clock::{self, Cost};
 use crate::End;
 use crate::args::Bench;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use glam::{DQuat, DVec3};
 use goop::animate::{Key, Motion};
 use goop::contact::{Obstacle, ObstacleShape};
@@ -143,9 +143,9 @@ fn pile(count: usize) -> Result<World> {
     let bodies = (0..count).map(|k| -> Result<Body> {
         let (heap, place) = (k / 10, k % 10);
         let mut body = Body::new(&format!("cube {k}"), Shape::block(DVec3::splat(0.08), [4; 3])?, card, Axes::FINITE);
-        let shift = |j: usize| 0.02 * (scatter(3 * k + j) - 0.5);
-        let at = DVec3::new(0.095 * (place % 2) as f64, 0.06 + 0.13 * (place / 2) as f64, 0.0);
-        let heap = DVec3::new(0.3 * (heap % 4) as f64, 0.0, 0.24 * (heap / 4) as f64);
+        let shift = |j: usize| 0.012 * (scatter(3 * k + j) - 0.5);
+        let at = DVec3::new(0.125 * (place % 2) as f64, 0.06 + 0.13 * (place / 2) as f64, 0.0);
+        let heap = DVec3::new(0.33 * (heap % 4) as f64, 0.0, 0.24 * (heap / 4) as f64);
         body.start.position = at + heap + DVec3::new(shift(0), 0.0, shift(1));
         body.start.rotation =
             DQuat::from_rotation_y(0.6 * scatter(7 * k)) * DQuat::from_rotation_x(0.4 * scatter(5 * k));
@@ -154,7 +154,12 @@ fn pile(count: usize) -> Result<World> {
     });
     let bodies = bodies.collect::<Result<Vec<_>>>()?;
     let step = StepSettings { dt: DT, ..StepSettings::default() };
-    Ok(World::new(Model { bodies, obstacles: vec![floor()], step, ..Model::default() }))
+    let model = Model { bodies, obstacles: vec![floor()], step, ..Model::default() };
+    // Bodies that start in each other stay so, and every step fights it.
+    if let Some([a, b]) = goop::contact::bodies::overlap(&model) {
+        bail!("cubes {a} and {b} of the pile are in each other at the start");
+    }
+    Ok(World::new(model))
 }
 
 /// A cloth let down on the floor edge first.

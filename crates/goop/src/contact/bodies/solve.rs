@@ -21,6 +21,10 @@
 
 use glam::{DMat3, DVec3};
 
+/// Sweeps after which less than this share has to be left of what velocities lack.
+const PATIENCE: usize = 15;
+const WORTHWHILE: f64 = 0.7;
+
 /// What a row wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wish {
@@ -179,6 +183,8 @@ impl Rows {
         // What a sweep changes, where all of them lead, and the best so far.
         let ([change, _], [leads, _], [p_best, _]) = (old, next, best);
         let (mut iterations, mut least, mut before) = (0, f64::INFINITY, f64::INFINITY);
+        // What was left when it was last looked at whether sweeps still lead anywhere.
+        let mut seen = f64::INFINITY;
         while iterations < most {
             bodies.mark();
             let (mut worst, mut square) = (0.0f64, 0.0);
@@ -200,6 +206,13 @@ impl Rows {
             }
             if worst.sqrt() <= tolerance || !square.is_finite() {
                 break;
+            }
+            if iterations.is_multiple_of(PATIENCE) {
+                // Rows that say nearly the same hand an impulse to each other for ever.
+                if least > WORTHWHILE * WORTHWHILE * seen {
+                    break;
+                }
+                seen = least;
             }
             let share = if square < before && before.is_finite() { square / before } else { 0.0 };
             before = square;
