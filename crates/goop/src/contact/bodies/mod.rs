@@ -258,6 +258,9 @@ pub struct Meetings {
     booked: Vec<(usize, DVec3)>,
     /// The step was not accepted, as something passed through something.
     refused: bool,
+    /// By body: it takes part; and its island has something that passes through something to the last.
+    members: Vec<bool>,
+    apart: Vec<bool>,
     /// By body: it has stepped, and nothing is missing.
     still: Vec<bool>,
     /// By body: what the velocities of its island lacked in the round before (m/s).
@@ -272,7 +275,7 @@ impl Meetings {
         let alone = model.bodies.len() < 2 && !model.bodies.iter().any(|b| b.contact.itself);
         let n = model.bodies.len();
         let (active, again, lacked) = (vec![false; n], vec![true; n], vec![f64::INFINITY; n]);
-        let mut out = Self { active, again, lacked, ..Self::default() };
+        let mut out = Self { active, members: again.clone(), again, lacked, ..Self::default() };
         for (body, state) in model.bodies.iter().zip(&state.bodies) {
             let needed = !alone && (body.contact.bodies || body.contact.itself);
             out.surfaces.push(needed.then(|| Surface::new(body, &state.positions)).filter(|s| !s.elements.is_empty()));
@@ -311,11 +314,18 @@ impl Meetings {
         self.surfaces.iter().any(Option::is_some)
     }
 
-    /// Finds the places that may meet in a step of length `dt` from `before`, with what the last step left.
-    pub(crate) fn begin(&mut self, model: &Model, before: &State, dt: f64) {
+    /// Finds the places that may meet in a step of length `dt` from `before`, with what the last step left. `only`: among
+    /// these bodies.
+    pub(crate) fn begin(&mut self, model: &Model, before: &State, dt: f64, only: Option<&[bool]>) {
         self.found.clear();
         self.active.fill(false);
-        self.again.fill(true);
+        self.members.clear();
+        match only {
+            Some(members) => self.members.extend_from_slice(members),
+            None => self.members.resize(self.again.len(), true),
+        }
+        self.again.clone_from(&self.members);
+        self.apart.clear();
         self.refused = false;
         self.lacked.fill(f64::INFINITY);
         if self.surfaces.iter().all(Option::is_none) && model.ties.is_empty() {
@@ -323,7 +333,7 @@ impl Meetings {
         }
         let fall = dt * dt * model.gravity;
         for (b, moves) in self.moves.iter_mut().enumerate() {
-            if self.surfaces[b].is_some() {
+            if self.surfaces[b].is_some() && self.members[b] {
                 moves.clear();
                 moves.extend(before.bodies[b].velocities.iter().map(|v| dt * *v + fall));
             }
@@ -332,7 +342,7 @@ impl Meetings {
         self.near(model, before, slack);
         let mut found = std::mem::take(&mut self.found);
         self.find(model, before, Reach { slack, margin: MARGIN, all: false, known: &before.meetings }, &mut found);
-        for (t, tie) in model.ties.iter().enumerate() {
+        for (t, tie) in model.ties.iter().enumerate().filter(|(_, tie)| self.members[tie.bodies[0]]) {
             for grip in &tie.grips {
                 let (spots, velocity) = grip.aim(tie.bodies, before, dt);
                 let key = Key { kind: 2, bodies: tie.bodies.map(|b| b as u32), features: [grip.node, t as u32] };
@@ -380,9 +390,9 @@ impl Meetings {
 
     /// Pairs whose bounds meet: bodies in the order of their lower ends along x, each beside those that begin before it ends.
     fn sweep(&mut self, model: &Model) {
-        let Self { surfaces, order, pairs, wider, .. } = self;
+        let Self { surfaces, order, pairs, wider, members, .. } = self;
         order.clear();
-        order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some()));
+        order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some() && members[b]));
         let low = |b: usize| surfaces[b].as_ref().map_or(f64::INFINITY, |s| s.low.x);
         order.sort_unstable_by(|&a, &b| low(a).total_cmp(&low(b)).then(a.cmp(&b)));
         for (k, &one) in order.iter().enumerate() {
@@ -538,6 +548,7 @@ impl Meetings {
         if let Some((bodies, node)) = self.look_for_crossings(model, dt, before) {
             if last {
                 self.refused = true;
+                self.set_apart();
                 return Verdict::Crossed(bodies, node);
             }
             self.join(model, calm, |meeting| (meeting.wish(dt), measured(&meeting.spots, dt, before, state)));
@@ -560,6 +571,43 @@ impl Meetings {
             }
         }
         Verdict::Again
+    }
+
+    /// Takes the islands out in which something was passed through.
+    fn set_apart(&mut self) {
+        self.group();
+        self.apart.resize(self.active.len(), false);
+        for island in &self.islands[..self.count] {
+            if island.meetings.iter().any(|&k| self.found[k].crossed) {
+                island.bodies.iter().for_each(|&b| self.apart[b] = true);
+            }
+        }
+        let Self { found, members, apart, .. } = self;
+        found.retain(|m| !apart[m.spots[0].body as usize]);
+        members.iter_mut().zip(apart).for_each(|(member, apart)| *member &= !*apart);
+        self.gather_touched();
+    }
+
+    /// The bodies that were taken out of a step, as they pass through each other in it.
+    pub(crate) fn apart(&self) -> &[bool] {
+        &self.apart
+    }
+
+    /// Whether bodies that took the step by themselves passed through others.
+    pub(crate) fn passes(&mut self, model: &Model, before: &State, state: &State, alone: &[bool]) -> bool {
+        self.members.fill(true);
+        self.again.clone_from_slice(alone);
+        if !self.take_moves(before, state) {
+            return true;
+        }
+        self.near(model, before, 0.0);
+        let mut list = Vec::new();
+        self.pairs.iter().filter(|[a, b]| alone[*a] != alone[*b]).any(|&[a, b]| {
+            let (Some(one), Some(two)) = (self.side(model, before, a), self.side(model, before, b)) else {
+                return false;
+            };
+            crossing::find(one, two, model.flat, &mut Search::default(), &mut list).is_some()
+        })
     }
 
     /// Puts bodies that touch each other into islands.
@@ -766,11 +814,10 @@ impl Meetings {
         scratch: &[Scratch],
         outcomes: &mut [Outcome],
     ) {
-        state.meetings.clear();
-        for body in &mut state.bodies {
+        for (body, _) in state.bodies.iter_mut().zip(&self.members).filter(|(_, member)| **member) {
             body.row.body_contacts = 0;
         }
-        let Self { found, booked, .. } = self;
+        let Self { found, booked, members, .. } = self;
         booked.clear();
         booked.resize(scratch.len(), (0, DVec3::ZERO));
         for meeting in &*found {
@@ -824,7 +871,7 @@ impl Meetings {
             };
             state.meetings.push(Kept { key: meeting.key, force: meeting.impulse / dt, rebound });
         }
-        for (b, body) in state.bodies.iter_mut().enumerate() {
+        for (b, body) in state.bodies.iter_mut().enumerate().filter(|(b, _)| members[*b]) {
             // The couples that keep the angular momentum are the scheme's.
             let (cursor, pushed) = booked[b];
             let rest = scratch[b].pushes.iter().zip(&scratch[b].push_velocities).skip(cursor);
