@@ -15,6 +15,11 @@ use rayon::prelude::*;
 /// Share of what velocities lack that a solve may leave to the next round.
 const ROUGH: f64 = 0.01;
 
+/// Bodies of an island of which no part is solved by itself, at most.
+const SMALL: usize = 4;
+/// Rows that lack less than this share of what the worst lacks can wait.
+const MOST_LACKING: f64 = 0.05;
+
 /// One of them.
 #[derive(Debug, Default)]
 pub struct Island {
@@ -72,6 +77,37 @@ impl Island {
             self.spots.push(meeting.spots);
         }
         (self.lacking, self.tolerance) = (self.rows.residual(), TOLERANCE * scale);
+    }
+
+    /// Leaves out what is far from where most is lacking: bodies there keep the impulses and the step they have, and have
+    /// their turn when what lacks most has been mended. Bodies next to those that lack something stay.
+    pub fn narrow(&mut self, found: &[Meeting], near: &mut [[bool; 2]]) {
+        if self.bodies.len() <= SMALL {
+            return;
+        }
+        let pair = |k: usize| found[k].spots.map(|s| s.body as usize);
+        let Self { bodies, meetings, rows, spots, .. } = self;
+        let least = self.tolerance.max(MOST_LACKING * self.lacking);
+        bodies.iter().for_each(|&b| near[b] = [false; 2]);
+        for (_, &k) in meetings.iter().enumerate().filter(|&(row, _)| rows.lacks(row, least)) {
+            pair(k).into_iter().for_each(|b| near[b] = [true; 2]);
+        }
+        for &k in &*meetings {
+            let [a, b] = pair(k);
+            (near[a][1], near[b][1]) = (near[a][1] || near[b][0], near[b][1] || near[a][0]);
+        }
+        let stays = |k: usize| pair(k).into_iter().all(|b| near[b][1]);
+        if bodies.iter().all(|&b| near[b][1]) || !meetings.iter().any(|&k| stays(k)) {
+            return;
+        }
+        rows.keep(|row| stays(meetings[row]));
+        let mut row = 0;
+        spots.retain(|_| {
+            row += 1;
+            stays(meetings[row - 1])
+        });
+        meetings.retain(|&k| stays(k));
+        bodies.retain(|&b| near[b][1]);
     }
 
     /// Puts spots into the lists of their bodies, and learns how far each row gives way by itself.

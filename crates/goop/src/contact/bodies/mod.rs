@@ -190,7 +190,7 @@ const RATE: f64 = 5.0;
 const MARGIN: f64 = 0.25;
 
 /// Steps that bodies in touch take for one of the world, at most.
-pub(crate) const ROUNDS: usize = 16;
+pub(crate) const ROUNDS: usize = 24;
 /// Sweeps over the rows of an island in one solve, at most.
 const MOST: usize = 200;
 /// Products with the bodies' responses where a body answers through the factor of its matrix, which takes its time; what is missing is made good in
@@ -261,8 +261,12 @@ pub struct Meetings {
     /// By body: it takes part; and its island has something that passes through something to the last.
     members: Vec<bool>,
     apart: Vec<bool>,
-    /// By body: it has stepped, and nothing is missing.
-    still: Vec<bool>,
+    /// By body: it has stepped, and was not yet looked at for whether it passed through anything; and is so still.
+    unseen: [Vec<bool>; 2],
+    /// By body: its island lacks something.
+    lacks: Vec<bool>,
+    /// By body: it lacks something, and so does one that it touches.
+    nearby: Vec<[bool; 2]>,
     /// By body: what the velocities of its island lacked in the round before (m/s).
     lacked: Vec<f64>,
     /// Products and sweeps in all.
@@ -275,7 +279,8 @@ impl Meetings {
         let alone = model.bodies.len() < 2 && !model.bodies.iter().any(|b| b.contact.itself);
         let n = model.bodies.len();
         let (active, again, lacked) = (vec![false; n], vec![true; n], vec![f64::INFINITY; n]);
-        let mut out = Self { active, members: again.clone(), again, lacked, ..Self::default() };
+        let (members, unseen, nearby) = (again.clone(), [vec![false; n], Vec::new()], vec![[false; 2]; n]);
+        let mut out = Self { active, members, again, lacked, unseen, nearby, ..Self::default() };
         for (body, state) in model.bodies.iter().zip(&state.bodies) {
             let needed = !alone && (body.contact.bodies || body.contact.itself);
             out.surfaces.push(needed.then(|| Surface::new(body, &state.positions)).filter(|s| !s.elements.is_empty()));
@@ -327,6 +332,7 @@ impl Meetings {
         self.again.clone_from(&self.members);
         self.apart.clear();
         self.refused = false;
+        self.unseen[0].fill(false);
         self.lacked.fill(f64::INFINITY);
         if self.surfaces.iter().all(Option::is_none) && model.ties.is_empty() {
             return;
@@ -486,11 +492,10 @@ impl Meetings {
         self.couples.clear();
         self.couples.resize(if self.found.is_empty() { 0 } else { scratch.len() }, DVec3::ZERO);
         for meeting in &self.found {
-            // Both its bodies step again, or neither.
-            if meeting.impulse == DVec3::ZERO || !self.again[meeting.spots[0].body as usize] {
+            if meeting.impulse == DVec3::ZERO {
                 continue;
             }
-            for (side, spot) in meeting.spots.iter().enumerate() {
+            for (side, spot) in meeting.spots.iter().enumerate().filter(|(_, s)| self.again[s.body as usize]) {
                 let force = meeting.impulse * (if side == 0 { 1.0 } else { -1.0 } / dt);
                 for k in 0..3 {
                     if spot.weights[k] != 0.0 {
@@ -503,7 +508,7 @@ impl Meetings {
             let couple = (a - b).cross(meeting.impulse / dt);
             meeting.spots.iter().for_each(|s| self.couples[s.body as usize] -= 0.5 * couple);
         }
-        for (b, couple) in self.couples.iter().enumerate().filter(|(_, couple)| **couple != DVec3::ZERO) {
+        for (b, couple) in self.couples.iter().enumerate().filter(|&(b, c)| self.again[b] && *c != DVec3::ZERO) {
             let (body, x) = (&model.bodies[b], &before.bodies[b].positions);
             if body.pins.iter().all(|pin| pin.nodes.is_empty()) {
                 turn(body, x, *couple, &mut scratch[b].pushes);
@@ -532,7 +537,7 @@ impl Meetings {
         self.group();
         let calm = dt.max(model.step.dt) * model.gravity.length();
         for island in &mut self.islands[..self.count] {
-            let moved = self.again[island.bodies[0]];
+            let moved = island.bodies.iter().any(|&b| self.again[b]);
             island.measure(model, calm, &mut self.found, |meeting| {
                 let u = measured(&meeting.spots, dt, before, state);
                 if round == 0 && meeting.impulse == DVec3::ZERO {
@@ -554,7 +559,10 @@ impl Meetings {
             self.join(model, calm, |meeting| (meeting.wish(dt), measured(&meeting.spots, dt, before, state)));
         }
         self.again.fill(false);
-        for island in self.islands[..self.count].iter().filter(|island| island.solves) {
+        for island in self.islands[..self.count].iter_mut().filter(|island| island.solves) {
+            if round > 0 {
+                island.narrow(&self.found, &mut self.nearby);
+            }
             island.bodies.iter().for_each(|&b| self.again[b] = true);
         }
         if !self.again.contains(&true) {
@@ -762,16 +770,20 @@ impl Meetings {
         if lists.len() < self.pairs.len() {
             lists.resize_with(self.pairs.len(), Default::default);
         }
-        // Bodies that stepped and will not do so again before this has been looked at.
-        let mut still = std::mem::take(&mut self.still);
-        still.clone_from(&self.again);
+        // Islands that lack something are looked at when they no longer do.
+        let [mut unseen, mut left] = std::mem::take(&mut self.unseen);
+        let mut lacks = std::mem::take(&mut self.lacks);
+        unseen.iter_mut().zip(&self.again).for_each(|(unseen, again)| *unseen |= again);
+        left.clear();
+        left.resize(unseen.len(), false);
+        lacks.clear();
+        lacks.resize(unseen.len(), false);
         for island in self.islands[..self.count].iter().filter(|island| island.solves) {
-            island.bodies.iter().for_each(|&b| still[b] = false);
+            island.bodies.iter().for_each(|&b| lacks[b] = true);
         }
-        let solves = |b: usize| self.again[b] && !still[b];
         let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
             list.clear();
-            if (still[a] || still[b]) && !solves(a) && !solves(b) {
+            if (unseen[a] || unseen[b]) && !lacks[a] && !lacks[b] {
                 let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
                 crossing::find(one, two, model.flat, search, list).map(|node| ([a, b], node))
             } else {
@@ -782,7 +794,12 @@ impl Meetings {
             true => self.pairs.par_iter().zip(&mut lists).filter_map(look).min(),
             false => self.pairs.iter().zip(&mut lists).filter_map(look).min(),
         };
-        self.still = still;
+        for (&[a, b], (_, list)) in self.pairs.iter().zip(&lists) {
+            if lacks[a] || lacks[b] || !list.is_empty() {
+                [a, b].into_iter().for_each(|k| left[k] |= unseen[k]);
+            }
+        }
+        (self.unseen, self.lacks) = ([left, unseen], lacks);
         if crossed.is_some() {
             for mut meeting in lists.iter_mut().take(self.pairs.len()).flat_map(|(_, list)| list.drain(..)) {
                 self.dress(model, before, dt, &mut meeting);

@@ -163,13 +163,37 @@ impl Rows {
     }
 
     fn wrong(&self, p: &[DVec3], u: &[DVec3]) -> f64 {
-        let mut worst = 0.0f64;
-        for (k, wish) in self.wishes.iter().enumerate() {
-            let d = self.ease[k];
-            let next = wish.allowed(p[k] - wish.divided(wish.lacks(u[k], p[k]), d));
-            worst = worst.max(wish.square(next - p[k], [d[0] * d[0], d[1] * d[1]]));
+        (0..self.wishes.len()).map(|k| self.square(k, p[k], u[k])).fold(0.0, f64::max).sqrt()
+    }
+
+    /// The square of the velocity by which a row by itself would still move ((m/s)²).
+    fn square(&self, row: usize, p: DVec3, u: DVec3) -> f64 {
+        let (wish, d) = (self.wishes[row], self.ease[row]);
+        let next = wish.allowed(p - wish.divided(wish.lacks(u, p), d));
+        wish.square(next - p, [d[0] * d[0], d[1] * d[1]])
+    }
+
+    /// Whether a row would still move by more than a velocity (m/s).
+    pub fn lacks(&self, row: usize, tolerance: f64) -> bool {
+        self.square(row, self.impulses[row], self.velocities[row]) > tolerance * tolerance
+    }
+
+    /// Keeps some rows, before their blocks are known.
+    pub fn keep(&mut self, mut kept: impl FnMut(usize) -> bool) {
+        let mut row = 0;
+        for k in 0..self.wishes.len() {
+            if kept(k) {
+                self.wishes[row] = self.wishes[k];
+                self.ease[row] = self.ease[k];
+                self.impulses[row] = self.impulses[k];
+                self.velocities[row] = self.velocities[k];
+                row += 1;
+            }
         }
-        worst.sqrt()
+        self.wishes.truncate(row);
+        self.ease.truncate(row);
+        self.impulses.truncate(row);
+        self.velocities.truncate(row);
     }
 
     /// Improves p by sweeps until none of them changes the velocity of a row by more than `tolerance` (m/s).
