@@ -368,14 +368,15 @@ impl World {
             verdict = self.split(time, dt, verdict, &apart);
         }
         for b in 0..self.model.bodies.len() {
-            let (outcome, before, state) = (self.outcomes[b], &self.before.bodies[b], &mut self.state.bodies[b]);
+            let created = self.created(b, dt);
+            let (outcome, state) = (self.outcomes[b], &mut self.state.bodies[b]);
             if let Some(solve) = outcome.solve {
                 report.iterations += solve.iterations;
                 report.residual = report.residual.max(solve.residual);
                 report.direct |= solve.direct;
             }
             if !alone(b) {
-                state.created = (MEMORY * before.created + outcome.created).max(0.0);
+                state.created = created;
                 self.judge(b, dt, &outcome)?;
             }
         }
@@ -413,6 +414,18 @@ impl World {
         let (before, state) = (&self.before, &mut self.state);
         self.meetings.finish(&self.model, dt, before, state, &self.scratch, &mut self.outcomes);
         verdict
+    }
+
+    /// Energy that a body has had from nowhere lately, after a step (J).
+    fn created(&self, b: usize, dt: f64) -> f64 {
+        let (body, before, state) = (&self.model.bodies[b], &self.before.bodies[b], &self.state.bodies[b]);
+        let mut turned = DVec3::ZERO;
+        if before.anchors.iter().any(|a| a.rebound > 0.0) {
+            // Weight does its work over the end of a step, a rebound at the start of it: that is no instability.
+            turned = (0..body.len()).map(|i| body.masses[i] * (state.velocities[i] - before.velocities[i])).sum();
+        }
+        let allowed = 0.5 * dt * self.model.gravity.length() * turned.length();
+        (MEMORY * before.created + self.outcomes[b].created - allowed).max(0.0)
     }
 
     /// Whether bodies that pass through each other may take shorter steps than the others.
@@ -470,8 +483,7 @@ impl World {
         self.meetings.begin(&self.model, &self.before, dt, Some(alone));
         let verdict = self.take_rounds(time, dt, true);
         for &b in bodies {
-            let created = MEMORY * self.before.bodies[b].created + self.outcomes[b].created;
-            self.state.bodies[b].created = created.max(0.0);
+            self.state.bodies[b].created = self.created(b, dt);
         }
         self.judge_meetings(dt, verdict).is_ok() && bodies.iter().all(|&b| self.judge(b, dt, &self.outcomes[b]).is_ok())
     }
