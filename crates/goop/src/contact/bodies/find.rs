@@ -200,7 +200,7 @@ fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: 
             let key = Key { kind: 0, bodies: [a.index, b.index], features: [i, own.element] };
             if rim
                 && (is_beside(&search.candidates, k, b.surface) && !reach.counts(&key)
-                    || is_twice(&search.candidates, k, b.surface))
+                    || !itself && is_twice(&search.candidates, k, b.surface))
             {
                 continue;
             }

@@ -153,11 +153,13 @@ impl Island {
     /// Finds the impulses; returns how many sweeps or products that took.
     pub fn solve(&mut self, touched: &mut [Touched], scratch: &mut [Scratch]) -> usize {
         let Self { rows, spots, bodies, .. } = self;
-        // Bodies do not give way quite as they say: the next round finds more than what is left here.
-        let tolerance = (0.3 * self.tolerance).max(ROUGH * self.lacking);
+        // Bodies do not give way quite as they say: the next round finds more than what is left here. A body
+        // that meets only itself is solved to the end: short cuts let a folding cloth come 6 mm too near instead of 1.5.
+        let rough = if bodies.len() > 1 { ROUGH * self.lacking } else { 0.0 };
+        let tolerance = (0.3 * self.tolerance).max(rough);
         if bodies.iter().all(|&b| touched[b].is_known()) {
             bodies.iter().for_each(|&b| touched[b].rest());
-            return rows.sweep(tolerance, MOST, &mut Through { bodies, touched, spots }).iterations;
+            return rows.sweep(tolerance, MOST, bodies.len() > 1, &mut Through { bodies, touched, spots }).iterations;
         }
         let product = |p: &[DVec3], u: &mut [DVec3]| product(bodies, touched, scratch, spots, p, u);
         rows.solve(tolerance, MOST_LARGE, product).iterations

@@ -197,7 +197,8 @@ impl Rows {
     }
 
     /// Improves p by sweeps until none of them changes the velocity of a row by more than `tolerance` (m/s).
-    pub fn sweep(&mut self, tolerance: f64, most: usize, bodies: &mut impl Bodies) -> Solved {
+    /// `brief`: only as long as that leads anywhere.
+    pub fn sweep(&mut self, tolerance: f64, most: usize, brief: bool, bodies: &mut impl Bodies) -> Solved {
         let n = self.wishes.len();
         let Self { wishes, ease, blocks, impulses: p, velocities, old, next, best, .. } = self;
         for list in old.iter_mut().chain(&mut *next).chain(&mut *best) {
@@ -231,7 +232,7 @@ impl Rows {
             if worst.sqrt() <= tolerance || !square.is_finite() {
                 break;
             }
-            if iterations.is_multiple_of(PATIENCE) {
+            if brief && iterations.is_multiple_of(PATIENCE) {
                 // Rows that say nearly the same hand an impulse to each other for ever.
                 if least > WORTHWHILE * WORTHWHILE * seen {
                     break;
