@@ -347,6 +347,8 @@ pub enum Workload {
     Hybrid,
     /// Bodies in contact: jelly cubes, a folding cloth, the kitchen
     Pile,
+    /// The folding cloth of the pile alone, or one of N nodes along a side
+    Cloth,
     /// A jelly block of 10⁴, 10⁵ and 10⁶ nodes, by node and iteration, beside what memory allows
     Scaling,
 }

@@ -44,6 +44,7 @@ pub const SCENES: &[Entry] = scenes! {
     "string-knot" => "scenes/string-knot.toml",
     "folding-cloth" => "scenes/folding-cloth.toml",
     "jelly-pile" => "scenes/jelly-pile.toml",
+    "jelly-in-a-bowl" => "scenes/jelly-in-a-bowl.toml",
     "down-the-stairs" => "scenes/down-the-stairs.toml",
     "kitchen" => "scenes/kitchen.toml",
     "springy-beam" => "scenes/springy-beam.toml",

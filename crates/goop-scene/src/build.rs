@@ -12,7 +12,7 @@ use crate::select::{self, Located};
 use glam::{DQuat, DVec3, EulerRot};
 use goop::animate::{Course, Key, Motion, Push};
 use goop::character::Parts;
-use goop::contact::{BodyContact, Obstacle, ObstacleMesh, ObstacleShape, PairRule, Published, Tie, bodies};
+use goop::contact::{BodyContact, Impact, Obstacle, ObstacleMesh, ObstacleShape, PairRule, Published, Tie, bodies};
 use goop::drive::{Drive, DriveKind, Servo};
 use goop::material::{Material, MaterialField, Raw, Weights};
 use goop::model::{self, Axes, Body, Coordinates, Edit, ElasticityKind, Integrator, Load, Model, Pin, Probe, Start};
@@ -249,6 +249,7 @@ impl Scene {
                     model.pairs.push(PairRule { bodies: [a, b], meet: contact.meet, friction, restitution });
                 }
             }
+            builder.warnings.extend(without_rebound(&model));
             for (k, attach) in self.attach.iter().enumerate() {
                 builder.attach(&format!("attach[{k}]"), attach, self, &mut model);
             }
@@ -889,8 +890,9 @@ pub fn obstacle_shape(
         S::Capsule { radius, length } => ObstacleShape::Capsule { radius: *radius, length: *length },
         S::Box { size, round } => ObstacleShape::Box { size: vector(*size), round: *round },
         S::Mesh { file, thickness } => {
-            let read = mesh::read_mesh(&folder.join(file), true)
-                .map_err(|error| [error.to_string(), "name a readable OBJ, PLY, STL or glTF file".to_owned()])?;
+            let read = if file == mesh::BOWL { mesh::bowl() } else { mesh::read_mesh(&folder.join(file), true) };
+            let read =
+                read.map_err(|error| [error.to_string(), "name a readable OBJ, PLY, STL or glTF file".to_owned()])?;
             warnings = read.warnings;
             let made = ObstacleMesh::new(read.positions, read.triangles, *thickness);
             let made =
@@ -899,6 +901,20 @@ pub fn obstacle_shape(
         }
     };
     Ok((shape, warnings))
+}
+
+/// Says where a restitution at obstacles is asked for that nothing comes of: an obstacle meets nodes one by one, and what
+/// one node does when it is thrown back is soon shared with those behind it. How a body of moving nodes
+/// rebounds as a whole is for its elasticity and damping to say.
+fn without_rebound(model: &Model) -> Option<String> {
+    let nodal = |body: &&Body| matches!(body.axes.coordinates, Coordinates::Nodal | Coordinates::Reduced);
+    let asked = |body: &Body| model.obstacles.iter().any(|o| Impact::restitution(body, o) > 0.0);
+    let body = model.bodies.iter().filter(nodal).find(|body| asked(body))?;
+    Some(format!(
+        "body.{}: restitution at obstacles acts on rigid and hybrid bodies only; this one rebounds by its own elasticity and \
+         damping",
+        body.name
+    ))
 }
 
 /// How an obstacle of a scene moves.

@@ -304,6 +304,9 @@ fn mesh_files(top: &Table<'_>, scene: &Scene, folder: &Path) -> Inputs {
     for (list, index, obstacle) in here.chain(added) {
         let ObstacleShape::Mesh { file, .. } = &obstacle.shape else { continue };
         let path = folder.join(file);
+        if file == crate::mesh::BOWL {
+            continue;
+        }
         if inputs.iter().any(|(known, _)| *known == path) {
             continue;
         }

@@ -82,6 +82,9 @@ const MOST_PATIENCE: u32 = 24 << 8;
 /// Good steps after which one that was halved as bodies passed through each other is tried at double length again.
 const PASSING: u32 = 4;
 
+/// Halvings of the step of a few bodies while the others take all of it, at most.
+const MOST_PARTS: u32 = 5;
+
 /// Iterations of Newton's for a step that one was not enough for.
 const CAREFUL: u32 = 8;
 
@@ -337,10 +340,9 @@ impl World {
         }
     }
 
-    fn try_step(&mut self, dt: f64) -> Result<StepReport, Failure> {
-        let time = self.time();
+    /// Where obstacles are at the start and at the end of a step: a keyframed one moves by its mean velocity over it.
+    fn move_obstacles(&mut self, time: f64, dt: f64) {
         for (o, obstacle) in self.model.obstacles.iter().enumerate() {
-            // A keyframed obstacle moves by its mean velocity over the step.
             let (mut before, mut after) = (obstacle.motion.at(time), obstacle.motion.at(time + dt));
             let velocity = (after.position - before.position) / dt;
             let mut turn = after.rotation * before.rotation.inverse();
@@ -351,16 +353,49 @@ impl World {
             (before.velocity, before.spin, after.velocity, after.spin) = (velocity, spin, velocity, spin);
             (self.before_poses[o], self.after_poses[o]) = (before, after);
         }
-        let clock = Clock { time, dt, before: &self.before_poses, after: &self.after_poses };
+    }
+
+    fn try_step(&mut self, dt: f64) -> Result<StepReport, Failure> {
+        let time = self.time();
         let mut report = StepReport { dt, ..StepReport::default() };
-        self.meetings.begin(&self.model, &self.before, dt);
+        self.state.meetings.clear();
+        self.move_obstacles(time, dt);
+        self.meetings.begin(&self.model, &self.before, dt, None);
+        let mut verdict = self.take_rounds(time, dt, false);
+        let apart = if self.may_split(&verdict) { self.meetings.apart().to_vec() } else { Vec::new() };
+        let alone = |b: usize| apart.get(b) == Some(&true);
+        if !apart.is_empty() {
+            verdict = self.split(time, dt, verdict, &apart);
+        }
+        for b in 0..self.model.bodies.len() {
+            let created = self.created(b, dt);
+            let (outcome, state) = (self.outcomes[b], &mut self.state.bodies[b]);
+            if let Some(solve) = outcome.solve {
+                report.iterations += solve.iterations;
+                report.residual = report.residual.max(solve.residual);
+                report.direct |= solve.direct;
+            }
+            if !alone(b) {
+                state.created = created;
+                self.judge(b, dt, &outcome)?;
+            }
+        }
+        self.judge_meetings(dt, verdict)?;
+        (0..self.model.bodies.len()).for_each(|b| self.flow(b, dt));
+        Ok(report)
+    }
+
+    /// Lets bodies take a step, those in touch as often as it takes; meetings have begun. `fresh`: what the state holds is
+    /// no room for the step yet.
+    fn take_rounds(&mut self, time: f64, dt: f64, fresh: bool) -> Verdict {
         let mut verdict = Verdict::Fine;
         for round in 0..bodies::ROUNDS {
+            let clock = Clock { time, dt, before: &self.before_poses, after: &self.after_poses };
             self.meetings.press(&self.model, dt, &self.before, &mut self.scratch);
-            for b in (0..self.model.bodies.len()).filter(|b| round == 0 || self.meetings.again(*b)) {
+            for b in (0..self.model.bodies.len()).filter(|b| self.meetings.again(*b)) {
                 let (before, state, scratch) =
                     (&self.before.bodies[b], &mut self.state.bodies[b], &mut self.scratch[b]);
-                if round > 0 {
+                if round > 0 || fresh {
                     state.copy_from(before);
                     scratch.invalidate();
                 }
@@ -376,26 +411,81 @@ impl World {
                 break;
             }
         }
-        if self.meetings.any() {
-            let (before, state) = (&self.before, &mut self.state);
-            self.meetings.finish(&self.model, dt, before, state, &self.scratch, &mut self.outcomes);
-        } else {
-            self.state.meetings.clear();
-            self.state.bodies.iter_mut().for_each(|body| body.row.body_contacts = 0);
+        let (before, state) = (&self.before, &mut self.state);
+        self.meetings.finish(&self.model, dt, before, state, &self.scratch, &mut self.outcomes);
+        verdict
+    }
+
+    /// Energy that a body has had from nowhere lately, after a step (J).
+    fn created(&self, b: usize, dt: f64) -> f64 {
+        let (body, before, state) = (&self.model.bodies[b], &self.before.bodies[b], &self.state.bodies[b]);
+        let mut turned = DVec3::ZERO;
+        if before.anchors.iter().any(|a| a.rebound > 0.0) {
+            // Weight does its work over the end of a step, a rebound at the start of it: that is no instability.
+            turned = (0..body.len()).map(|i| body.masses[i] * (state.velocities[i] - before.velocities[i])).sum();
         }
-        for b in 0..self.model.bodies.len() {
-            let (outcome, before, state) = (self.outcomes[b], &self.before.bodies[b], &mut self.state.bodies[b]);
-            state.created = (MEMORY * before.created + outcome.created).max(0.0);
-            if let Some(solve) = outcome.solve {
-                report.iterations += solve.iterations;
-                report.residual = report.residual.max(solve.residual);
-                report.direct |= solve.direct;
+        let allowed = 0.5 * dt * self.model.gravity.length() * turned.length();
+        (MEMORY * before.created + self.outcomes[b].created - allowed).max(0.0)
+    }
+
+    /// Whether bodies that pass through each other may take shorter steps than the others.
+    fn may_split(&self, verdict: &Verdict) -> bool {
+        let apart = self.meetings.apart();
+        let flows = |b: usize| self.model.bodies[b].elastic.as_ref().is_some_and(|e| e.inelastic());
+        matches!(verdict, Verdict::Crossed(..))
+            && self.model.step.adaptive
+            && apart.contains(&false)
+            && !apart.iter().enumerate().any(|(b, apart)| *apart && flows(b))
+    }
+
+    /// Bodies that pass through each other take the step in parts, by themselves; the others have taken it. What is
+    /// wrong with that in the end, if anything.
+    fn split(&mut self, time: f64, dt: f64, crossed: Verdict, alone: &[bool]) -> Verdict {
+        let bodies: Vec<usize> = (0..alone.len()).filter(|&b| alone[b]).collect();
+        let start: Vec<BodyState> = bodies.iter().map(|&b| self.before.bodies[b].clone()).collect();
+        let (known, others) = (self.before.meetings.clone(), std::mem::take(&mut self.state.meetings));
+        let rejected = self.state.rejected;
+        let most = self.model.step.max_halvings.saturating_sub(self.state.halvings).min(MOST_PARTS);
+        let mut verdict = crossed.clone();
+        for halvings in 1..=most {
+            let parts = 1u32 << halvings;
+            let h = dt / f64::from(parts);
+            let good = (0..parts).all(|part| {
+                if part > 0 {
+                    for &b in &bodies {
+                        self.before.bodies[b].copy_from(&self.state.bodies[b]);
+                    }
+                    self.before.meetings.clone_from(&self.state.meetings);
+                }
+                self.take_part(time + f64::from(part) * h, h, &bodies, alone)
+            });
+            for (&b, start) in bodies.iter().zip(&start) {
+                self.before.bodies[b].copy_from(start);
             }
-            self.judge(b, dt, &outcome)?;
+            self.before.meetings.clone_from(&known);
+            self.state.rejected = rejected + u64::from(halvings);
+            if good {
+                let passes = self.meetings.passes(&self.model, &self.before, &self.state, alone);
+                verdict = if passes { crossed } else { Verdict::Fine };
+                break;
+            }
         }
-        self.judge_meetings(dt, verdict)?;
-        (0..self.model.bodies.len()).for_each(|b| self.flow(b, dt));
-        Ok(report)
+        self.move_obstacles(time, dt);
+        self.state.meetings.extend(others);
+        self.state.meetings.sort_unstable_by_key(|kept| kept.key);
+        verdict
+    }
+
+    /// One part of a step of some bodies; whether it is good.
+    fn take_part(&mut self, time: f64, dt: f64, bodies: &[usize], alone: &[bool]) -> bool {
+        self.state.meetings.clear();
+        self.move_obstacles(time, dt);
+        self.meetings.begin(&self.model, &self.before, dt, Some(alone));
+        let verdict = self.take_rounds(time, dt, true);
+        for &b in bodies {
+            self.state.bodies[b].created = self.created(b, dt);
+        }
+        self.judge_meetings(dt, verdict).is_ok() && bodies.iter().all(|&b| self.judge(b, dt, &self.outcomes[b]).is_ok())
     }
 
     /// Bodies may not pass through each other.

@@ -222,6 +222,7 @@ fn a_ball_dropped_on_an_obstacle_comes_back_to_the_square_of_restitution() {
                 println!("{name} e {e} h {height}: {top:.4} of {expected:.4}, residue {:.1e}", row.residue());
                 assert!((top - expected).abs() < 0.05 * expected + 1e-3, "{name} {e} {height}: {top} {expected}");
                 assert!(row.residue().abs() < 1e-6 * row.initial, "{name} {e}: {} of {}", row.residue(), row.initial);
+                assert_eq!(world.state().rejected, 0, "{name} {e} {height}");
             }
         }
     }

@@ -23,7 +23,7 @@ pub fn bench(args: &Bench) -> Result<End> {
         Workload::Cube => cube::run(args),
         Workload::Hybrid => hybrid::run(args),
         Workload::W1 | Workload::W2 | Workload::W3 => work::run(args),
-        Workload::Pile => pile::run(args),
+        Workload::Pile | Workload::Cloth => pile::run(args),
         Workload::Scaling => scaling::run(args),
     }
 }

@@ -103,6 +103,18 @@ pub fn read_mesh(path: &Path, weld: bool) -> Result<MeshFile, MeshError> {
     })
 }
 
+/// Stands for the bowl that the product brings along, as an obstacle.
+pub const BOWL: &str = "built-in:bowl";
+
+/// That bowl.
+pub fn bowl() -> Result<MeshFile, MeshError> {
+    let text = include_bytes!("../../../../scenes/bowl.obj");
+    parse(text, "obj", Path::new("."), true).map_err(|fault| {
+        let Fault { place, message, remedy } = fault;
+        MeshError { file: BOWL.into(), place, message, remedy }
+    })
+}
+
 /// A `MeshError` that does not know its file yet.
 #[derive(Debug)]
 pub(crate) struct Fault {

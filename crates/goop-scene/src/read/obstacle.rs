@@ -70,7 +70,7 @@ fn kind(kinds: &Table<'_>, entry: &Entry) -> Option<ObstacleShape> {
         "mesh" => {
             let t = open(keys::OBSTACLE_MESH)?;
             let thickness = t.take_f64("thickness", LENGTH);
-            ObstacleShape::Mesh { file: shape::mesh_file(&t)?, thickness }
+            ObstacleShape::Mesh { file: shape::obstacle_file(&t)?, thickness }
         }
         _ => {
             let t = open(keys::OBSTACLE_BOX)?;

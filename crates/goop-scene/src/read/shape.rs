@@ -248,6 +248,12 @@ pub fn mesh_file(table: &Table<'_>) -> Option<String> {
     mesh_named(table, table.need_text("file")?)
 }
 
+/// `file` of an obstacle: a mesh, or the one in the product.
+pub fn obstacle_file(table: &Table<'_>) -> Option<String> {
+    let file = table.need_text("file")?;
+    if file == crate::mesh::BOWL { Some(file) } else { mesh_named(table, file) }
+}
+
 fn mesh_named(table: &Table<'_>, file: String) -> Option<String> {
     let ending = Path::new(&file).extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !["obj", "ply", "stl", "gltf", "glb"].contains(&ending.as_str()) {

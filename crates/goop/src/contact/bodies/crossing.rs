@@ -3,7 +3,7 @@
 use super::closest::{
     between_segments, edge_through_edge, in_triangle, node_through_segment, node_through_triangle, on_segment,
 };
-use super::find::{Search, Side, kept};
+use super::find::{Search, Side, edges_inside, have_sides, kept};
 use super::{Key, Meeting, Spot};
 use glam::DVec3;
 
@@ -28,18 +28,19 @@ pub fn find(a: Side, b: Side, flat: Option<usize>, search: &mut Search, out: &mu
     Some(spot.nodes[0])
 }
 
-/// Adds a meeting of two spots that are in one place at some moment, where `across` is the direction between them.
-fn add(key: Key, sides: [&Side; 2], spots: [Spot; 2], across: DVec3, out: &mut Vec<Meeting>) {
+/// A meeting of two spots that are in one place at some moment, where `across` is the direction between them.
+fn met(key: Key, sides: [&Side; 2], spots: [Spot; 2], across: DVec3) -> Meeting {
     let apart = spots[0].of(sides[0].x) - spots[1].of(sides[1].x);
     let kept = kept(sides[0].surface, sides[1].surface);
     let normal = (across * across.dot(apart).signum()).normalize_or(apart.normalize_or(DVec3::Y));
-    out.push(Meeting::new(key, spots[0], spots[1], normal, apart.dot(normal) - kept, kept));
+    Meeting::new(key, spots[0], spots[1], normal, apart.dot(normal) - kept, kept)
 }
 
 fn nodes(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
     if b.surface.curve {
         return;
     }
+    let sides = have_sides(&a, &b);
     let end = |side: &Side, i: u32| side.x[i as usize] + side.moves[i as usize];
     for &i in &a.surface.nodes {
         let (from, to) = (a.x[i as usize], end(&a, i));
@@ -66,7 +67,11 @@ fn nodes(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
                 let weights = in_triangle(from.lerp(to, s), then);
                 let key = Key { kind: 0, bodies: [a.index, b.index], features: [i, element] };
                 let spots = [Spot::node(a.index as usize, i), Spot { body: b.index, nodes: corners, weights }];
-                add(key, [&a, &b], spots, (then[1] - then[0]).cross(then[2] - then[0]), out);
+                let meeting = met(key, [&a, &b], spots, (then[1] - then[0]).cross(then[2] - then[0]));
+                // What comes out of a body is free to do so.
+                if !sides || meeting.normal.dot(b.surface.out_of_element(then)) >= 0.0 {
+                    out.push(meeting);
+                }
             }
         }
     }
@@ -93,7 +98,7 @@ fn in_plane(a: Side, b: Side, axis: DVec3, search: &mut Search, out: &mut Vec<Me
                 let w = on_segment(from.lerp(to, s), p, q);
                 let key = Key { kind: 0, bodies: [a.index, b.index], features: [i, element] };
                 let second = Spot { body: b.index, nodes: corners, weights: [1.0 - w, w, 0.0] };
-                add(key, [&a, &b], [Spot::node(a.index as usize, i), second], axis.cross(q - p), out);
+                out.push(met(key, [&a, &b], [Spot::node(a.index as usize, i), second], axis.cross(q - p)));
             }
         }
     }
@@ -102,6 +107,7 @@ fn in_plane(a: Side, b: Side, axis: DVec3, search: &mut Search, out: &mut Vec<Me
 fn edges(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
     let end = |side: &Side, i: u32| side.x[i as usize] + side.moves[i as usize];
     let start = |side: &Side, i: u32| side.x[i as usize];
+    let sides = have_sides(&a, &b);
     for (e, &edge) in a.surface.edges.iter().enumerate() {
         let ends = [start(&a, edge[0]), end(&a, edge[0]), start(&a, edge[1]), end(&a, edge[1])];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), p| (l.min(*p), h.max(*p)));
@@ -124,7 +130,8 @@ fn edges(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
             let way = edge.iter().flat_map(|&i| other.iter().map(move |&j| moved(i, j))).fold(0.0, f64::max);
             let (p, q) = (edge.map(|i| start(&a, i)), other.map(|i| start(&b, i)));
             let [s, t] = between_segments(p, q);
-            if p[0].lerp(p[1], s).distance_squared(q[0].lerp(q[1], t)) > way {
+            let off = p[0].lerp(p[1], s) - q[0].lerp(q[1], t);
+            if off.length_squared() > way {
                 continue;
             }
             let from = [p[0], p[1], q[0], q[1]];
@@ -136,7 +143,10 @@ fn edges(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
                 let spot =
                     |body: u32, [i, j]: [u32; 2], w: f64| Spot { body, nodes: [i, j, j], weights: [1.0 - w, w, 0.0] };
                 let spots = [spot(a.index, edge, u), spot(b.index, other, v)];
-                add(key, [&a, &b], spots, (d - c).cross(h - g), out);
+                let meeting = met(key, [&a, &b], spots, (d - c).cross(h - g));
+                if !sides || !edges_inside(meeting.normal, [a.out_of_edge(e as u32, s), b.out_of_edge(f, s)]) {
+                    out.push(meeting);
+                }
             }
         }
     }

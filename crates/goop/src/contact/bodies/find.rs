@@ -4,6 +4,9 @@
 //! pair is a meeting: with the places on both that are nearest at that moment, the direction between them, and the gap
 //! they have along it at the start of the step. Only places count from which neither surface is nearer a little to
 //! the side: a node beside the edge of a triangle that goes on in the next one does not run into that edge.
+//!
+//! A body with an inside has an outside: what is a little inside another body, as edges may get to be that were too
+//! flat to be looked at, is led out again, and not held where it is.
 
 use super::closest::{between_segments, in_triangle, on_segment};
 use super::surface::Surface;
@@ -53,6 +56,9 @@ const LEAST: f64 = 1.0 / 64.0;
 /// Edges count where they meet this far from their ends.
 const END: f64 = 1e-6;
 
+/// Normals with a larger cosine between them are the same.
+const TWICE: f64 = 0.99;
+
 /// Work space of a search.
 #[derive(Debug, Default)]
 pub struct Search {
@@ -80,7 +86,23 @@ struct Candidate {
     normal: DVec3,
 }
 
+/// Two bodies of which what is in the other is led out: not those that are tied to each other, which may be in each other.
+pub fn have_sides(a: &Side, b: &Side) -> bool {
+    let tied = |a: &Side, b: &Side| a.tied.iter().any(|[to, _]| *to == b.index);
+    a.index != b.index && !tied(a, b) && !tied(b, a)
+}
+
+/// What is inside another body by less than this many times the distance kept is led out.
+const SHALLOW: f64 = 2.0;
+
 impl Side<'_> {
+    /// Which way is out of the body at an edge, after a share of the step.
+    pub fn out_of_edge(&self, edge: u32, s: f64) -> DVec3 {
+        let k = edge as usize;
+        let at = |i: u32| self.at(i, s);
+        self.surface.out_of_edge(edge, self.surface.edges[k].map(at), self.surface.wings[k].map(at))
+    }
+
     /// Whether any of these nodes is tied to another body.
     pub fn is_tied(&self, nodes: &[u32], to: &Side) -> bool {
         !self.tied.is_empty() && nodes.iter().any(|&node| self.tied.binary_search(&[to.index, node]).is_ok())
@@ -116,6 +138,13 @@ pub fn meetings(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut V
     edges_and_edges(a, b, reach, search, out);
 }
 
+/// Whether two edges are inside each other's bodies where `off` leads from the second to the first, given which
+/// way is out at each, zero where nothing is.
+pub fn edges_inside(off: DVec3, [first, second]: [DVec3; 2]) -> bool {
+    let (first, second) = (off.dot(first), -off.dot(second));
+    first >= 0.0 && second >= 0.0 && first + second > 0.0
+}
+
 /// How far two surfaces keep their middles apart (m).
 pub fn kept(a: &Surface, b: &Surface) -> f64 {
     a.half + b.half
@@ -123,7 +152,7 @@ pub fn kept(a: &Surface, b: &Surface) -> f64 {
 
 fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
     let Reach { slack, margin, .. } = reach;
-    let (kept, itself) = (kept(a.surface, b.surface), a.index == b.index);
+    let (kept, itself, sides) = (kept(a.surface, b.surface), a.index == b.index, have_sides(&a, &b));
     for &i in &a.surface.nodes {
         let (from, to) = (a.at(i, 0.0), a.at(i, 1.0));
         if from.max(to).cmplt(b.surface.low).any() || from.min(to).cmpgt(b.surface.high).any() || a.is_tied(&[i], &b) {
@@ -149,9 +178,17 @@ fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: 
             };
             let own = a.moves[i as usize];
             let way = corners.iter().map(|&k| (own - b.moves[k as usize]).length()).fold(0.0, f64::max);
-            let Some((_, (off, weights))) = first_near(way, kept + slack + margin * way, nearest) else { continue };
+            let Some((s, (off, weights))) = first_near(way, kept + slack + margin * way, nearest) else { continue };
             let distance = off.length();
-            let normal = if distance > 0.0 { off / distance } else { continue };
+            let mut normal = if distance > 0.0 { off / distance } else { continue };
+            let inside = || off.dot(b.surface.out_of_element(corners.map(|k| b.at(k, s)))) < 0.0;
+            if sides && !weights.contains(&0.0) && inside() {
+                // What is inside only later went in elsewhere, and is held there.
+                if s > 0.0 || distance > SHALLOW * kept {
+                    continue;
+                }
+                normal = -normal;
+            }
             let start = corners.map(|k| b.x[k as usize]);
             let apart = a.x[i as usize] - (weights[0] * start[0] + weights[1] * start[1] + weights[2] * start[2]);
             search.candidates.push(Candidate { element, distance, gap: apart.dot(normal) - kept, weights, normal });
@@ -161,7 +198,10 @@ fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: 
             let corners = b.surface.elements[own.element as usize];
             let rim = own.weights.contains(&0.0) || b.surface.curve;
             let key = Key { kind: 0, bodies: [a.index, b.index], features: [i, own.element] };
-            if rim && is_beside(&search.candidates, k, b.surface) && !reach.counts(&key) {
+            if rim
+                && (is_beside(&search.candidates, k, b.surface) && !reach.counts(&key)
+                    || !itself && is_twice(&search.candidates, k, b.surface))
+            {
                 continue;
             }
             out.push(Meeting::new(
@@ -198,6 +238,17 @@ fn is_beside(candidates: &[Candidate], k: usize, surface: &Surface) -> bool {
     })
 }
 
+/// A corner or edge that an element before this one has in about the same place: two rows that say nearly the same.
+fn is_twice(candidates: &[Candidate], k: usize, surface: &Surface) -> bool {
+    let own = candidates[k];
+    let corners = surface.elements[own.element as usize];
+    candidates[..k].iter().any(|other| {
+        let theirs = surface.elements[other.element as usize];
+        let weight = |node: u32| (0..3).filter(|&c| theirs[c] == node).map(|c| other.weights[c]).fold(0.0, f64::max);
+        other.normal.dot(own.normal) > TWICE && (0..3).all(|c| (weight(corners[c]) - own.weights[c]).abs() < 0.1)
+    })
+}
+
 /// Whether a node and an element of one body are so near at rest that they always touch.
 fn rest_is_near(body: &Body, node: u32, corners: [u32; 3], curve: bool, kept: f64) -> bool {
     let rest = |i: u32| body.shape.rest_positions[i as usize];
@@ -208,7 +259,7 @@ fn rest_is_near(body: &Body, node: u32, corners: [u32; 3], curve: bool, kept: f6
 
 fn edges_and_edges(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
     let Reach { slack, margin, .. } = reach;
-    let (kept, itself) = (kept(a.surface, b.surface), a.index == b.index);
+    let (kept, itself, sides) = (kept(a.surface, b.surface), a.index == b.index, have_sides(&a, &b));
     for (e, &edge) in a.surface.edges.iter().enumerate() {
         let ends = [a.at(edge[0], 0.0), a.at(edge[0], 1.0), a.at(edge[1], 0.0), a.at(edge[1], 1.0)];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), p| (l.min(*p), h.max(*p)));
@@ -250,6 +301,11 @@ fn edges_and_edges(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mu
             if [u, v].iter().any(|w| *w < END || *w > 1.0 - END) || distance == 0.0 {
                 continue;
             }
+            let inside = sides && edges_inside(off, [a.out_of_edge(e as u32, s), b.out_of_edge(f, s)]);
+            if inside && (s > 0.0 || distance > SHALLOW * kept) {
+                continue;
+            }
+            let off = if inside { -off } else { off };
             // Neither edge may have a triangle that goes on towards the other.
             let beside = |side: &Side, edge: [u32; 2], wings: [u32; 2], towards: DVec3| {
                 let (from, to) = (side.at(edge[0], s), side.at(edge[1], s));

@@ -190,7 +190,7 @@ const RATE: f64 = 5.0;
 const MARGIN: f64 = 0.25;
 
 /// Steps that bodies in touch take for one of the world, at most.
-pub(crate) const ROUNDS: usize = 16;
+pub(crate) const ROUNDS: usize = 24;
 /// Sweeps over the rows of an island in one solve, at most.
 const MOST: usize = 200;
 /// Products with the bodies' responses where a body answers through the factor of its matrix, which takes its time; what is missing is made good in
@@ -258,8 +258,15 @@ pub struct Meetings {
     booked: Vec<(usize, DVec3)>,
     /// The step was not accepted, as something passed through something.
     refused: bool,
-    /// By body: it has stepped, and nothing is missing.
-    still: Vec<bool>,
+    /// By body: it takes part; and its island has something that passes through something to the last.
+    members: Vec<bool>,
+    apart: Vec<bool>,
+    /// By body: it has stepped, and was not yet looked at for whether it passed through anything; and is so still.
+    unseen: [Vec<bool>; 2],
+    /// By body: its island lacks something.
+    lacks: Vec<bool>,
+    /// By body: it lacks something, and so does one that it touches.
+    nearby: Vec<[bool; 2]>,
     /// By body: what the velocities of its island lacked in the round before (m/s).
     lacked: Vec<f64>,
     /// Products and sweeps in all.
@@ -272,7 +279,8 @@ impl Meetings {
         let alone = model.bodies.len() < 2 && !model.bodies.iter().any(|b| b.contact.itself);
         let n = model.bodies.len();
         let (active, again, lacked) = (vec![false; n], vec![true; n], vec![f64::INFINITY; n]);
-        let mut out = Self { active, again, lacked, ..Self::default() };
+        let (members, unseen, nearby) = (again.clone(), [vec![false; n], Vec::new()], vec![[false; 2]; n]);
+        let mut out = Self { active, members, again, lacked, unseen, nearby, ..Self::default() };
         for (body, state) in model.bodies.iter().zip(&state.bodies) {
             let needed = !alone && (body.contact.bodies || body.contact.itself);
             out.surfaces.push(needed.then(|| Surface::new(body, &state.positions)).filter(|s| !s.elements.is_empty()));
@@ -311,19 +319,27 @@ impl Meetings {
         self.surfaces.iter().any(Option::is_some)
     }
 
-    /// Finds the places that may meet in a step of length `dt` from `before`, with what the last step left.
-    pub(crate) fn begin(&mut self, model: &Model, before: &State, dt: f64) {
+    /// Finds the places that may meet in a step of length `dt` from `before`, with what the last step left. `only`: among
+    /// these bodies.
+    pub(crate) fn begin(&mut self, model: &Model, before: &State, dt: f64, only: Option<&[bool]>) {
         self.found.clear();
         self.active.fill(false);
-        self.again.fill(true);
+        self.members.clear();
+        match only {
+            Some(members) => self.members.extend_from_slice(members),
+            None => self.members.resize(self.again.len(), true),
+        }
+        self.again.clone_from(&self.members);
+        self.apart.clear();
         self.refused = false;
+        self.unseen[0].fill(false);
         self.lacked.fill(f64::INFINITY);
         if self.surfaces.iter().all(Option::is_none) && model.ties.is_empty() {
             return;
         }
         let fall = dt * dt * model.gravity;
         for (b, moves) in self.moves.iter_mut().enumerate() {
-            if self.surfaces[b].is_some() {
+            if self.surfaces[b].is_some() && self.members[b] {
                 moves.clear();
                 moves.extend(before.bodies[b].velocities.iter().map(|v| dt * *v + fall));
             }
@@ -332,7 +348,7 @@ impl Meetings {
         self.near(model, before, slack);
         let mut found = std::mem::take(&mut self.found);
         self.find(model, before, Reach { slack, margin: MARGIN, all: false, known: &before.meetings }, &mut found);
-        for (t, tie) in model.ties.iter().enumerate() {
+        for (t, tie) in model.ties.iter().enumerate().filter(|(_, tie)| self.members[tie.bodies[0]]) {
             for grip in &tie.grips {
                 let (spots, velocity) = grip.aim(tie.bodies, before, dt);
                 let key = Key { kind: 2, bodies: tie.bodies.map(|b| b as u32), features: [grip.node, t as u32] };
@@ -380,9 +396,9 @@ impl Meetings {
 
     /// Pairs whose bounds meet: bodies in the order of their lower ends along x, each beside those that begin before it ends.
     fn sweep(&mut self, model: &Model) {
-        let Self { surfaces, order, pairs, wider, .. } = self;
+        let Self { surfaces, order, pairs, wider, members, .. } = self;
         order.clear();
-        order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some()));
+        order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some() && members[b]));
         let low = |b: usize| surfaces[b].as_ref().map_or(f64::INFINITY, |s| s.low.x);
         order.sort_unstable_by(|&a, &b| low(a).total_cmp(&low(b)).then(a.cmp(&b)));
         for (k, &one) in order.iter().enumerate() {
@@ -476,11 +492,10 @@ impl Meetings {
         self.couples.clear();
         self.couples.resize(if self.found.is_empty() { 0 } else { scratch.len() }, DVec3::ZERO);
         for meeting in &self.found {
-            // Both its bodies step again, or neither.
-            if meeting.impulse == DVec3::ZERO || !self.again[meeting.spots[0].body as usize] {
+            if meeting.impulse == DVec3::ZERO {
                 continue;
             }
-            for (side, spot) in meeting.spots.iter().enumerate() {
+            for (side, spot) in meeting.spots.iter().enumerate().filter(|(_, s)| self.again[s.body as usize]) {
                 let force = meeting.impulse * (if side == 0 { 1.0 } else { -1.0 } / dt);
                 for k in 0..3 {
                     if spot.weights[k] != 0.0 {
@@ -493,7 +508,7 @@ impl Meetings {
             let couple = (a - b).cross(meeting.impulse / dt);
             meeting.spots.iter().for_each(|s| self.couples[s.body as usize] -= 0.5 * couple);
         }
-        for (b, couple) in self.couples.iter().enumerate().filter(|(_, couple)| **couple != DVec3::ZERO) {
+        for (b, couple) in self.couples.iter().enumerate().filter(|&(b, c)| self.again[b] && *c != DVec3::ZERO) {
             let (body, x) = (&model.bodies[b], &before.bodies[b].positions);
             if body.pins.iter().all(|pin| pin.nodes.is_empty()) {
                 turn(body, x, *couple, &mut scratch[b].pushes);
@@ -522,7 +537,7 @@ impl Meetings {
         self.group();
         let calm = dt.max(model.step.dt) * model.gravity.length();
         for island in &mut self.islands[..self.count] {
-            let moved = self.again[island.bodies[0]];
+            let moved = island.bodies.iter().any(|&b| self.again[b]);
             island.measure(model, calm, &mut self.found, |meeting| {
                 let u = measured(&meeting.spots, dt, before, state);
                 if round == 0 && meeting.impulse == DVec3::ZERO {
@@ -538,12 +553,16 @@ impl Meetings {
         if let Some((bodies, node)) = self.look_for_crossings(model, dt, before) {
             if last {
                 self.refused = true;
+                self.set_apart();
                 return Verdict::Crossed(bodies, node);
             }
             self.join(model, calm, |meeting| (meeting.wish(dt), measured(&meeting.spots, dt, before, state)));
         }
         self.again.fill(false);
-        for island in self.islands[..self.count].iter().filter(|island| island.solves) {
+        for island in self.islands[..self.count].iter_mut().filter(|island| island.solves) {
+            if round > 0 {
+                island.narrow(&self.found, &mut self.nearby);
+            }
             island.bodies.iter().for_each(|&b| self.again[b] = true);
         }
         if !self.again.contains(&true) {
@@ -560,6 +579,43 @@ impl Meetings {
             }
         }
         Verdict::Again
+    }
+
+    /// Takes the islands out in which something was passed through.
+    fn set_apart(&mut self) {
+        self.group();
+        self.apart.resize(self.active.len(), false);
+        for island in &self.islands[..self.count] {
+            if island.meetings.iter().any(|&k| self.found[k].crossed) {
+                island.bodies.iter().for_each(|&b| self.apart[b] = true);
+            }
+        }
+        let Self { found, members, apart, .. } = self;
+        found.retain(|m| !apart[m.spots[0].body as usize]);
+        members.iter_mut().zip(apart).for_each(|(member, apart)| *member &= !*apart);
+        self.gather_touched();
+    }
+
+    /// The bodies that were taken out of a step, as they pass through each other in it.
+    pub(crate) fn apart(&self) -> &[bool] {
+        &self.apart
+    }
+
+    /// Whether bodies that took the step by themselves passed through others.
+    pub(crate) fn passes(&mut self, model: &Model, before: &State, state: &State, alone: &[bool]) -> bool {
+        self.members.fill(true);
+        self.again.clone_from_slice(alone);
+        if !self.take_moves(before, state) {
+            return true;
+        }
+        self.near(model, before, 0.0);
+        let mut list = Vec::new();
+        self.pairs.iter().filter(|[a, b]| alone[*a] != alone[*b]).any(|&[a, b]| {
+            let (Some(one), Some(two)) = (self.side(model, before, a), self.side(model, before, b)) else {
+                return false;
+            };
+            crossing::find(one, two, model.flat, &mut Search::default(), &mut list).is_some()
+        })
     }
 
     /// Puts bodies that touch each other into islands.
@@ -714,16 +770,20 @@ impl Meetings {
         if lists.len() < self.pairs.len() {
             lists.resize_with(self.pairs.len(), Default::default);
         }
-        // Bodies that stepped and will not do so again before this has been looked at.
-        let mut still = std::mem::take(&mut self.still);
-        still.clone_from(&self.again);
+        // Islands that lack something are looked at when they no longer do.
+        let [mut unseen, mut left] = std::mem::take(&mut self.unseen);
+        let mut lacks = std::mem::take(&mut self.lacks);
+        unseen.iter_mut().zip(&self.again).for_each(|(unseen, again)| *unseen |= again);
+        left.clear();
+        left.resize(unseen.len(), false);
+        lacks.clear();
+        lacks.resize(unseen.len(), false);
         for island in self.islands[..self.count].iter().filter(|island| island.solves) {
-            island.bodies.iter().for_each(|&b| still[b] = false);
+            island.bodies.iter().for_each(|&b| lacks[b] = true);
         }
-        let solves = |b: usize| self.again[b] && !still[b];
         let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
             list.clear();
-            if (still[a] || still[b]) && !solves(a) && !solves(b) {
+            if (unseen[a] || unseen[b]) && !lacks[a] && !lacks[b] {
                 let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
                 crossing::find(one, two, model.flat, search, list).map(|node| ([a, b], node))
             } else {
@@ -734,7 +794,12 @@ impl Meetings {
             true => self.pairs.par_iter().zip(&mut lists).filter_map(look).min(),
             false => self.pairs.iter().zip(&mut lists).filter_map(look).min(),
         };
-        self.still = still;
+        for (&[a, b], (_, list)) in self.pairs.iter().zip(&lists) {
+            if lacks[a] || lacks[b] || !list.is_empty() {
+                [a, b].into_iter().for_each(|k| left[k] |= unseen[k]);
+            }
+        }
+        (self.unseen, self.lacks) = ([left, unseen], lacks);
         if crossed.is_some() {
             for mut meeting in lists.iter_mut().take(self.pairs.len()).flat_map(|(_, list)| list.drain(..)) {
                 self.dress(model, before, dt, &mut meeting);
@@ -766,11 +831,10 @@ impl Meetings {
         scratch: &[Scratch],
         outcomes: &mut [Outcome],
     ) {
-        state.meetings.clear();
-        for body in &mut state.bodies {
+        for (body, _) in state.bodies.iter_mut().zip(&self.members).filter(|(_, member)| **member) {
             body.row.body_contacts = 0;
         }
-        let Self { found, booked, .. } = self;
+        let Self { found, booked, members, .. } = self;
         booked.clear();
         booked.resize(scratch.len(), (0, DVec3::ZERO));
         for meeting in &*found {
@@ -824,7 +888,7 @@ impl Meetings {
             };
             state.meetings.push(Kept { key: meeting.key, force: meeting.impulse / dt, rebound });
         }
-        for (b, body) in state.bodies.iter_mut().enumerate() {
+        for (b, body) in state.bodies.iter_mut().enumerate().filter(|(b, _)| members[*b]) {
             // The couples that keep the angular momentum are the scheme's.
             let (cursor, pushed) = booked[b];
             let rest = scratch[b].pushes.iter().zip(&scratch[b].push_velocities).skip(cursor);

@@ -21,6 +21,10 @@
 
 use glam::{DMat3, DVec3};
 
+/// Sweeps after which less than this share has to be left of what velocities lack.
+const PATIENCE: usize = 15;
+const WORTHWHILE: f64 = 0.7;
+
 /// What a row wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wish {
@@ -159,17 +163,42 @@ impl Rows {
     }
 
     fn wrong(&self, p: &[DVec3], u: &[DVec3]) -> f64 {
-        let mut worst = 0.0f64;
-        for (k, wish) in self.wishes.iter().enumerate() {
-            let d = self.ease[k];
-            let next = wish.allowed(p[k] - wish.divided(wish.lacks(u[k], p[k]), d));
-            worst = worst.max(wish.square(next - p[k], [d[0] * d[0], d[1] * d[1]]));
+        (0..self.wishes.len()).map(|k| self.square(k, p[k], u[k])).fold(0.0, f64::max).sqrt()
+    }
+
+    /// The square of the velocity by which a row by itself would still move ((m/s)²).
+    fn square(&self, row: usize, p: DVec3, u: DVec3) -> f64 {
+        let (wish, d) = (self.wishes[row], self.ease[row]);
+        let next = wish.allowed(p - wish.divided(wish.lacks(u, p), d));
+        wish.square(next - p, [d[0] * d[0], d[1] * d[1]])
+    }
+
+    /// Whether a row would still move by more than a velocity (m/s).
+    pub fn lacks(&self, row: usize, tolerance: f64) -> bool {
+        self.square(row, self.impulses[row], self.velocities[row]) > tolerance * tolerance
+    }
+
+    /// Keeps some rows, before their blocks are known.
+    pub fn keep(&mut self, mut kept: impl FnMut(usize) -> bool) {
+        let mut row = 0;
+        for k in 0..self.wishes.len() {
+            if kept(k) {
+                self.wishes[row] = self.wishes[k];
+                self.ease[row] = self.ease[k];
+                self.impulses[row] = self.impulses[k];
+                self.velocities[row] = self.velocities[k];
+                row += 1;
+            }
         }
-        worst.sqrt()
+        self.wishes.truncate(row);
+        self.ease.truncate(row);
+        self.impulses.truncate(row);
+        self.velocities.truncate(row);
     }
 
     /// Improves p by sweeps until none of them changes the velocity of a row by more than `tolerance` (m/s).
-    pub fn sweep(&mut self, tolerance: f64, most: usize, bodies: &mut impl Bodies) -> Solved {
+    /// `brief`: only as long as that leads anywhere.
+    pub fn sweep(&mut self, tolerance: f64, most: usize, brief: bool, bodies: &mut impl Bodies) -> Solved {
         let n = self.wishes.len();
         let Self { wishes, ease, blocks, impulses: p, velocities, old, next, best, .. } = self;
         for list in old.iter_mut().chain(&mut *next).chain(&mut *best) {
@@ -179,6 +208,8 @@ impl Rows {
         // What a sweep changes, where all of them lead, and the best so far.
         let ([change, _], [leads, _], [p_best, _]) = (old, next, best);
         let (mut iterations, mut least, mut before) = (0, f64::INFINITY, f64::INFINITY);
+        // What was left when it was last looked at whether sweeps still lead anywhere.
+        let mut seen = f64::INFINITY;
         while iterations < most {
             bodies.mark();
             let (mut worst, mut square) = (0.0f64, 0.0);
@@ -200,6 +231,13 @@ impl Rows {
             }
             if worst.sqrt() <= tolerance || !square.is_finite() {
                 break;
+            }
+            if brief && iterations.is_multiple_of(PATIENCE) {
+                // Rows that say nearly the same hand an impulse to each other for ever.
+                if least > WORTHWHILE * WORTHWHILE * seen {
+                    break;
+                }
+                seen = least;
             }
             let share = if square < before && before.is_finite() { square / before } else { 0.0 };
             before = square;

@@ -35,6 +35,10 @@ pub struct Surface {
     closed: bool,
     /// The corners opposite to every edge in the triangles that have it; the edge's own first node where there is none.
     pub wings: Vec<[u32; 2]>,
+    /// Which way triangles face, and edges by theirs: 1 where a × b points out of the body for the two first sides a, b of
+    /// a triangle, or for an edge a and the way b to its first wing; -1 where it points in; 0 where nothing is inside.
+    facing: f64,
+    turns: Vec<f64>,
     /// First edge of every element; each edge belongs to one.
     pub first_edge: Vec<u32>,
     /// Half of the distance kept (m).
@@ -74,7 +78,9 @@ impl Surface {
         let mut nodes: Vec<u32> = elements.iter().flatten().copied().collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let Edges { edges, wings, first_edge } = edges(&elements, curve);
+        let Edges { edges, wings, turns, even, first_edge } = edges(&elements, curve);
+        let closed = shape.closed && !curve;
+        let facing = if closed && even { volume(&elements, start).signum() } else { 0.0 };
         let half = body.contact.thickness.unwrap_or_else(|| match shape.dimension {
             Dimension::Curve => 2.0 * body.material.card.radius,
             Dimension::Surface => nodes.iter().map(|&i| body.material.thickness.at(i as usize)).fold(0.0, f64::max),
@@ -91,9 +97,11 @@ impl Surface {
             curve,
             nodes,
             sharp: vec![true; edges.len()],
-            closed: shape.closed && !curve,
+            closed,
             edges,
             wings,
+            facing,
+            turns,
             first_edge,
             half: 0.5 * half,
             tree,
@@ -122,9 +130,13 @@ impl Surface {
         self.tree.refit_all();
         if self.closed {
             for k in 0..self.edges.len() {
-                let ([a, b], [c, d]) = (self.edges[k].map(|i| x[i as usize]), self.wings[k].map(|i| x[i as usize]));
-                let plane = (b - a).cross(c - a);
-                self.sharp[k] = plane.dot(d - a).abs() >= FLAT * self.half * plane.length();
+                let bent = |at: &dyn Fn(u32) -> DVec3| {
+                    let ([a, b], [c, d]) = (self.edges[k].map(at), self.wings[k].map(at));
+                    let plane = (b - a).cross(c - a);
+                    plane.dot(d - a).abs() >= FLAT * self.half * plane.length()
+                };
+                // A flat face that is hit may be bent when the step is over.
+                self.sharp[k] = bent(&|i| x[i as usize]) || bent(&|i| x[i as usize] + moves(i as usize));
             }
         }
     }
@@ -140,6 +152,16 @@ impl Surface {
         });
     }
 
+    /// Which way is out at a triangle with these corners (m); zero where nothing is inside.
+    pub fn out_of_element(&self, [a, b, c]: [DVec3; 3]) -> DVec3 {
+        self.facing * (b - a).cross(c - a)
+    }
+
+    /// Which way is out at an edge from a to b with these wings: the mean of its two triangles.
+    pub fn out_of_edge(&self, edge: u32, [a, b]: [DVec3; 2], [c, d]: [DVec3; 2]) -> DVec3 {
+        self.facing * self.turns[edge as usize] * (b - a).cross(c - d)
+    }
+
     /// Edges that belong to an element.
     pub fn edges_of(&self, element: u32) -> std::ops::Range<u32> {
         self.first_edge[element as usize]..self.first_edge[element as usize + 1]
@@ -150,7 +172,17 @@ impl Surface {
 struct Edges {
     edges: Vec<[u32; 2]>,
     wings: Vec<[u32; 2]>,
+    /// 1 where the first triangle that has the edge goes along it, -1 where it goes against it.
+    turns: Vec<f64>,
+    /// All edges have two triangles that go along them in opposite directions.
+    even: bool,
     first_edge: Vec<u32>,
+}
+
+/// Volume within triangles (m³), negative where they face inwards.
+fn volume(elements: &[[u32; 3]], x: &[DVec3]) -> f64 {
+    let corner = |i: u32| x[i as usize] - x[elements[0][0] as usize];
+    elements.iter().map(|&[a, b, c]| corner(a).cross(corner(b)).dot(corner(c)) / 6.0).sum()
 }
 
 /// Edges that count, in the order of the element that has them first.
@@ -161,27 +193,31 @@ fn edges(elements: &[[u32; 3]], curve: bool) -> Edges {
         false => vec![([a, b], c), ([b, c], a), ([c, a], b)],
     };
     let sorted = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
-    /// First element, opposite corners.
-    struct Meets(usize, [u32; 2]);
+    /// First element, opposite corners, how often they go along it less how often against, and how many there are.
+    struct Meets(usize, [u32; 2], [i32; 2]);
     let mut meets: HashMap<[u32; 2], Meets> = HashMap::new();
     for (k, element) in elements.iter().enumerate() {
         for (side, corner) in sides(*element) {
+            let way = if side[0] < side[1] { 1 } else { -1 };
             let side = sorted(side);
-            let entry = meets.entry(side).or_insert(Meets(k, [if curve { side[0] } else { corner }, side[0]]));
+            let entry = meets.entry(side).or_insert(Meets(k, [if curve { side[0] } else { corner }, side[0]], [0; 2]));
             if entry.0 != k {
                 entry.1[1] = corner;
             }
+            entry.2 = [entry.2[0] + way, entry.2[1] + 1];
         }
     }
-    let mut out = Edges { edges: Vec::new(), wings: Vec::new(), first_edge: vec![0] };
+    let even = meets.values().all(|m| m.2 == [0, 2]);
+    let mut out = Edges { edges: Vec::new(), wings: Vec::new(), turns: Vec::new(), even, first_edge: vec![0] };
     for (k, element) in elements.iter().enumerate() {
-        for (side, _) in sides(*element) {
-            let side = sorted(side);
-            if let Some(Meets(owner, wings)) = meets.get(&side)
+        for (way, _) in sides(*element) {
+            let side = sorted(way);
+            if let Some(Meets(owner, wings, _)) = meets.get(&side)
                 && *owner == k
             {
                 out.edges.push(side);
                 out.wings.push(*wings);
+                out.turns.push(if way == side { 1.0 } else { -1.0 });
             }
         }
         out.first_edge.push(out.edges.len() as u32);
