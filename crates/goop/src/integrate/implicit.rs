@@ -50,7 +50,7 @@ const LEAST_RESIDUAL: f64 = 1e-12;
 const CONTACT_PASSES: usize = 8;
 /// Rough solves before the first of them, and their residual.
 const ROUGH_PASSES: usize = 4;
-const ROUGH: f64 = 0.05;
+const ROUGH: f64 = 0.02;
 
 /// What a velocity is solved from: x₁ = x + h v₁, M (v₁ - v) = h f. The state before the step, but for schemes that remember more.
 #[derive(Clone, Copy)]
