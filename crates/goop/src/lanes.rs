@@ -40,6 +40,8 @@ pub trait Lanes: Arithmetic {
     fn store_vector(self, to: &mut [f64; 3]);
     /// 1 / max(self, least)
     fn inverse(self, least: f64) -> Self;
+    /// The sum of all four everywhere.
+    fn across(self) -> Self;
     /// Asks for a line of memory that will be read soon.
     fn fetch(from: &[f64], at: usize);
     /// From vectors one after another to all first components, all second, all third.
@@ -173,6 +175,11 @@ impl Lanes for [f64; WIDE] {
     }
 
     #[inline(always)]
+    fn across(self) -> Self {
+        [(self[0] + self[1]) + (self[2] + self[3]); WIDE]
+    }
+
+    #[inline(always)]
     fn fetch(_: &[f64], _: usize) {}
 
     #[inline(always)]
@@ -212,12 +219,37 @@ pub const WIDER: usize = 8;
 
 /// Eight numbers in single precision.
 pub trait Singles: Arithmetic {
+    /// One number everywhere, as it is.
+    fn single(value: f32) -> Self;
+    /// self × other + more, rounded once.
+    fn fused(self, other: Self, more: Self) -> Self;
     fn load(from: &[f32; WIDER]) -> Self;
     fn store(self, to: &mut [f32; WIDER]);
     /// Eight times eight: the first of all, the second of all, …
     fn turn(rows: [Self; WIDER], to: &mut [[f32; WIDER]; WIDER]);
     /// Vectors of corners two to four less that of the first, by components; subtracted in double precision.
     fn offsets(from: &[DVec3], corners: &[[u32; WIDER]; 4]) -> [[Self; 3]; 3];
+    /// Vectors from the first of two places to the second, by components; subtracted in double precision.
+    fn between(from: &[DVec3], ends: &[[u32; 2]; WIDER]) -> [Self; 3];
+    /// The vectors at these places, less `first`, by components.
+    ///
+    /// # Safety
+    /// There must be such places.
+    unsafe fn vectors(from: &[[f32; 4]], at: &[u32; WIDER], first: usize) -> [Self; 3];
+    /// All four numbers at these places.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn fours(from: &[[f32; 4]], at: &[u32; WIDER]) -> [Self; 4];
+    /// Adds vectors by components to those at these places, less `first`, one after another.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn add(components: [Self; 3], at: &[u32; WIDER], first: usize, to: &mut [[f32; 4]]);
+    /// Vectors one after another from their components, and a zero each.
+    fn separate(components: [Self; 3], to: &mut [[f32; 4]; WIDER]);
+    /// The same with four components.
+    fn quadruple(components: [Self; 4], to: &mut [[f32; 4]; WIDER]);
 }
 
 /// See [`Arithmetic::splat`].
@@ -277,6 +309,16 @@ impl Arithmetic for [f32; WIDER] {
 
 impl Singles for [f32; WIDER] {
     #[inline(always)]
+    fn single(value: f32) -> Self {
+        [value; WIDER]
+    }
+
+    #[inline(always)]
+    fn fused(self, other: Self, more: Self) -> Self {
+        std::array::from_fn(|l| self[l].mul_add(other[l], more[l]))
+    }
+
+    #[inline(always)]
     fn load(from: &[f32; WIDER]) -> Self {
         *from
     }
@@ -306,6 +348,44 @@ impl Singles for [f32; WIDER] {
             }
         }
         out
+    }
+
+    #[inline(always)]
+    fn between(from: &[DVec3], ends: &[[u32; 2]; WIDER]) -> [Self; 3] {
+        let d = ends.map(|[i, j]| from[j as usize] - from[i as usize]);
+        [d.map(|d| d.x as f32), d.map(|d| d.y as f32), d.map(|d| d.z as f32)]
+    }
+
+    #[inline(always)]
+    unsafe fn vectors(from: &[[f32; 4]], at: &[u32; WIDER], first: usize) -> [Self; 3] {
+        let v = at.map(|i| from[(i as usize).wrapping_sub(first)]);
+        [v.map(|v| v[0]), v.map(|v| v[1]), v.map(|v| v[2])]
+    }
+
+    #[inline(always)]
+    unsafe fn fours(from: &[[f32; 4]], at: &[u32; WIDER]) -> [Self; 4] {
+        let v = at.map(|i| from[i as usize]);
+        [v.map(|v| v[0]), v.map(|v| v[1]), v.map(|v| v[2]), v.map(|v| v[3])]
+    }
+
+    #[inline(always)]
+    unsafe fn add([x, y, z]: [Self; 3], at: &[u32; WIDER], first: usize, to: &mut [[f32; 4]]) {
+        for l in 0..WIDER {
+            let to = &mut to[(at[l] as usize).wrapping_sub(first)];
+            (to[0], to[1], to[2]) = (to[0] + x[l], to[1] + y[l], to[2] + z[l]);
+        }
+    }
+
+    #[inline(always)]
+    fn separate([x, y, z]: [Self; 3], to: &mut [[f32; 4]; WIDER]) {
+        Self::quadruple([x, y, z, [0.0; WIDER]], to);
+    }
+
+    #[inline(always)]
+    fn quadruple([x, y, z, w]: [Self; 4], to: &mut [[f32; 4]; WIDER]) {
+        for l in 0..WIDER {
+            to[l] = [x[l], y[l], z[l], w[l]];
+        }
     }
 }
 
@@ -403,6 +483,14 @@ pub mod avx2 {
         fn inverse(self, least: f64) -> Self {
             // The second operand is what a number that is not one gives, as with f64::max.
             Self(unsafe { _mm256_div_pd(_mm256_set1_pd(1.0), _mm256_max_pd(self.0, _mm256_set1_pd(least))) })
+        }
+
+        #[inline(always)]
+        fn across(self) -> Self {
+            unsafe {
+                let pairs = _mm256_hadd_pd(self.0, self.0); // 0+1 0+1 2+3 2+3
+                Self(_mm256_add_pd(pairs, _mm256_permute2f128_pd::<0x01>(pairs, pairs)))
+            }
         }
 
         #[inline(always)]
@@ -552,6 +640,16 @@ pub mod avx2 {
 
     impl Singles for Eight {
         #[inline(always)]
+        fn single(value: f32) -> Self {
+            Self(unsafe { _mm256_set1_ps(value) })
+        }
+
+        #[inline(always)]
+        fn fused(self, other: Self, more: Self) -> Self {
+            Self(unsafe { _mm256_fmadd_ps(self.0, other.0, more.0) })
+        }
+
+        #[inline(always)]
         fn load(from: &[f32; WIDER]) -> Self {
             Self(unsafe { _mm256_loadu_ps(from.as_ptr()) })
         }
@@ -605,6 +703,110 @@ pub mod avx2 {
             }
             out
         }
+
+        #[inline(always)]
+        fn between(from: &[DVec3], ends: &[[u32; 2]; WIDER]) -> [Self; 3] {
+            let mut halves = [[unsafe { _mm_setzero_ps() }; 3]; 2];
+            for h in 0..2 {
+                let e = &ends[4 * h..4 * h + 4];
+                let first = Register::gather(from, &[e[0][0], e[1][0], e[2][0], e[3][0]]);
+                let second = Register::gather(from, &[e[0][1], e[1][1], e[2][1], e[3][1]]);
+                for k in 0..3 {
+                    halves[h][k] = unsafe { _mm256_cvtpd_ps(_mm256_sub_pd(second[k].0, first[k].0)) };
+                }
+            }
+            let mut out = [Self(unsafe { _mm256_setzero_ps() }); 3];
+            for k in 0..3 {
+                out[k] = Self(unsafe { _mm256_set_m128(halves[1][k], halves[0][k]) });
+            }
+            out
+        }
+
+        #[inline(always)]
+        unsafe fn vectors(from: &[[f32; 4]], at: &[u32; WIDER], first: usize) -> [Self; 3] {
+            debug_assert!(at.iter().all(|i| (*i as usize).wrapping_sub(first) < from.len()));
+            let [x, y, z, _] = unsafe { quadruples(from.as_ptr().wrapping_sub(first), at) };
+            [x, y, z]
+        }
+
+        #[inline(always)]
+        unsafe fn fours(from: &[[f32; 4]], at: &[u32; WIDER]) -> [Self; 4] {
+            debug_assert!(at.iter().all(|i| (*i as usize) < from.len()));
+            unsafe { quadruples(from.as_ptr(), at) }
+        }
+
+        #[inline(always)]
+        unsafe fn add(components: [Self; 3], at: &[u32; WIDER], first: usize, to: &mut [[f32; 4]]) {
+            let [x, y, z] = components;
+            let rows = rows([x, y, z, Self(unsafe { _mm256_setzero_ps() })]);
+            for l in 0..WIDER {
+                let place = (at[l] as usize).wrapping_sub(first);
+                debug_assert!(place < to.len());
+                unsafe {
+                    let half = rows[l % 4];
+                    let own = if l < 4 { _mm256_castps256_ps128(half) } else { _mm256_extractf128_ps::<1>(half) };
+                    let to: *mut f32 = to.as_mut_ptr().add(place).cast();
+                    _mm_storeu_ps(to, _mm_add_ps(_mm_loadu_ps(to), own));
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn separate([x, y, z]: [Self; 3], to: &mut [[f32; 4]; WIDER]) {
+            Self::quadruple([x, y, z, Self(unsafe { _mm256_setzero_ps() })], to);
+        }
+
+        #[inline(always)]
+        fn quadruple(components: [Self; 4], to: &mut [[f32; 4]; WIDER]) {
+            let rows = rows(components);
+            for l in 0..4 {
+                unsafe {
+                    _mm_storeu_ps(to[l].as_mut_ptr(), _mm256_castps256_ps128(rows[l]));
+                    _mm_storeu_ps(to[l + 4].as_mut_ptr(), _mm256_extractf128_ps::<1>(rows[l]));
+                }
+            }
+        }
+    }
+
+    /// First numbers, second, third and fourth of what is at these places.
+    ///
+    /// # Safety
+    /// There must be such places.
+    #[inline(always)]
+    unsafe fn quadruples(from: *const [f32; 4], at: &[u32; WIDER]) -> [Eight; 4] {
+        unsafe {
+            let mut half = [_mm_setzero_ps(); WIDER];
+            for l in 0..WIDER {
+                half[l] = _mm_loadu_ps(from.wrapping_add(at[l] as usize).cast());
+            }
+            // Those of l and l + 4 side by side.
+            let (a, b) = (_mm256_set_m128(half[4], half[0]), _mm256_set_m128(half[5], half[1]));
+            let (c, d) = (_mm256_set_m128(half[6], half[2]), _mm256_set_m128(half[7], half[3]));
+            let (xy, zw) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)); // x0 x1 y0 y1 | z0 z1 w0 w1
+            let (uv, st) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d)); // x2 x3 y2 y3 | z2 z3 w2 w3
+            [
+                Eight(_mm256_shuffle_ps::<0x44>(xy, uv)),
+                Eight(_mm256_shuffle_ps::<0xee>(xy, uv)),
+                Eight(_mm256_shuffle_ps::<0x44>(zw, st)),
+                Eight(_mm256_shuffle_ps::<0xee>(zw, st)),
+            ]
+        }
+    }
+
+    /// Vectors l and l + 4 side by side, from components.
+    #[inline(always)]
+    fn rows([x, y, z, w]: [Eight; 4]) -> [__m256; 4] {
+        // SAFETY: as above.
+        unsafe {
+            let (a, b) = (_mm256_unpacklo_ps(x.0, y.0), _mm256_unpackhi_ps(x.0, y.0)); // x0 y0 x1 y1 | x2 y2 x3 y3
+            let (c, d) = (_mm256_unpacklo_ps(z.0, w.0), _mm256_unpackhi_ps(z.0, w.0)); // z0 w0 z1 w1 | z2 w2 z3 w3
+            [
+                _mm256_shuffle_ps::<0x44>(a, c),
+                _mm256_shuffle_ps::<0xee>(a, c),
+                _mm256_shuffle_ps::<0x44>(b, d),
+                _mm256_shuffle_ps::<0xee>(b, d),
+            ]
+        }
     }
 }
 
@@ -621,7 +823,7 @@ mod tests {
         let sum = L::plus_vectors(unit, L::minus_vectors(v, L::scale(v, L::splat(0.3))));
         L::store_vectors(L::shift(v, sum), out);
         let (vectors, _) = out.as_chunks_mut();
-        let last = L::load_vector(&vectors[2]).plus(L::splat(1.0)).larger(L::splat(0.2));
+        let last = L::load_vector(&vectors[2]).plus(L::splat(1.0)).larger(L::splat(0.2)).plus(length.across());
         L::choose(last, L::splat(1.0), last.over(length), last).store_vector(&mut vectors[3]);
     }
 
@@ -686,6 +888,20 @@ mod tests {
             for k in 0..3 {
                 offsets[a][k].store(&mut eight[3 * a + k]);
             }
+        }
+        let [x, y, z] = S::between(from, &std::array::from_fn(|l| [at[l % 4], at[l / 2]]));
+        x.minus(y.times(z)).store(&mut eight[8]);
+        // Out and in again by other places, some of them twice.
+        let mut singles = [[1.0; 4]; WIDER];
+        S::separate(offsets[0], &mut singles);
+        let at = [7, 3, 3, 9, 2, 4, 6, 5];
+        // SAFETY: there are places 2 to 9.
+        unsafe {
+            S::add(offsets[1], &at, 2, &mut singles);
+            let [x, y, z] = S::vectors(&singles, &at, 2);
+            x.plus(y.times(z)).store(&mut eight[0]);
+            let [_, a, _, b] = S::fours(&singles, &at.map(|i| i - 2));
+            a.minus(b).store(&mut eight[1]);
         }
     }
 

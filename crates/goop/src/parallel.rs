@@ -67,32 +67,25 @@ impl Chunks {
         partial[..self.count()].iter().fold(start, |total, &slot| combine(total, slot))
     }
 
-    /// The same where one piece of work takes two chunks, so that a processor has something to do on the one while it
-    /// waits for the other; where there are too few chunks for that, the second range is empty.
-    pub fn sum_in_twos<const N: usize>(&self, work: impl Fn([Range<usize>; 2]) -> [[f64; N]; 2] + Sync) -> [f64; N] {
-        let count = self.count();
-        let together = if count >= 2 * rayon::current_num_threads() { 2 } else { 1 };
-        let mut partial = [[0.0; N]; MAX_CHUNKS];
-        let slots = Disjoint::new(&mut partial);
-        let piece = |first: usize| {
-            let second = first + 1;
-            let both = together == 2 && second < count;
-            let [a, b] = work([self.range(first), if both { self.range(second) } else { 0..0 }]);
-            // SAFETY: every piece writes the slots of its chunks only.
-            let own = unsafe { slots.slice(first..if both { second + 1 } else { second }) };
-            own.iter_mut().zip([a, b]).for_each(|(slot, value)| *slot = value);
-        };
-        match count.div_ceil(together) {
-            1 => piece(0),
-            pieces => crew::each(pieces, &|k| piece(together * k)),
-        }
-        partial[..count].iter().fold([0.0; N], |total, slot| std::array::from_fn(|k| total[k] + slot[k]))
-    }
-
     /// Runs `work` on every chunk and adds up what it returns, in chunk order.
     pub fn sum<const N: usize>(&self, work: impl Fn(usize, Range<usize>) -> [f64; N] + Sync) -> [f64; N] {
         self.fold([0.0; N], work, |a, b| std::array::from_fn(|k| a[k] + b[k]))
     }
+}
+
+/// Does pieces of work, at most `MOST`, side by side, and adds up what they return, in their order.
+pub fn sum<const N: usize, const MOST: usize>(pieces: usize, work: impl Fn(usize) -> [f64; N] + Sync) -> [f64; N] {
+    if pieces == 1 {
+        return work(0);
+    }
+    let mut partial = [[0.0; N]; MOST];
+    let slots = Disjoint::new(&mut partial);
+    crew::each(pieces, &|k| {
+        let value = work(k);
+        // SAFETY: every piece writes its own slot only.
+        unsafe { slots.slice(k..k + 1)[0] = value };
+    });
+    partial[..pieces].iter().fold([0.0; N], |total, slot| std::array::from_fn(|k| total[k] + slot[k]))
 }
 
 /// A mutable slice that several chunks write at once, each its own part.

@@ -52,6 +52,7 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
             }
             continue;
         }
+        nodal::evaluate(&body, &state.positions, &state.velocities, &state.memory, &mut scratch.now);
         let force = net_force(model.gravity, &body, &state.positions, scratch);
         if step == 0 && scale == 0.0 {
             scale = force.max(f64::MIN_POSITIVE);

@@ -44,6 +44,8 @@ pub struct Evaluation {
     pub elastic: Vec<DVec3>,
     /// Damping forces (N); empty where nothing is damped.
     pub damping: Vec<DVec3>,
+    /// Work of damping over the step that ended then (J), where that was found in the place of forces.
+    pub damping_work: Option<f64>,
     /// Touched obstacles.
     pub touches: Vec<Touch>,
 }
@@ -308,9 +310,16 @@ pub(crate) fn soft_pins(body: &Body, time: f64, x: &[DVec3], mut each: impl FnMu
     }
 }
 
-fn evaluate(body: &Body, x: &[DVec3], v: &[DVec3], memory: &[f64], out: &mut Evaluation) {
+pub(crate) fn evaluate(body: &Body, x: &[DVec3], v: &[DVec3], memory: &[f64], out: &mut Evaluation) {
     let forces = || elasticity(body).forces(memory, x, v, &mut out.elastic, &mut out.damping);
     out.energy = timed(Stage::Forces, forces);
+    out.damping_work = None;
+}
+
+/// Whether a step is told by the forces its one linearisation used: those at its end are not asked for.
+pub(crate) fn is_linearised(body: &Body) -> bool {
+    let backward = matches!(body.axes.integrator, Integrator::BackwardEuler | Integrator::Bdf2);
+    backward && body.newton <= 1 && body.axes.coordinates == Coordinates::Nodal && !reaction::acts(body)
 }
 
 /// Advances a body by one step; `state` holds the start and receives the end.
@@ -419,7 +428,15 @@ pub fn step(
 /// Forces, touches and anchors at the end of the step.
 fn arrive(model: &Model, body: &Body, clock: Clock, before: &BodyState, state: &mut BodyState, scratch: &mut Scratch) {
     let (x, v, next) = (&state.positions, &state.velocities, &mut scratch.next);
-    evaluate(body, x, v, &before.memory, next);
+    if is_linearised(body) {
+        let Evaluation { elastic, damping, energy, damping_work, .. } = &mut *next;
+        let from = &before.positions;
+        let account = || elasticity(body).account(&before.memory, x, v, from, [elastic, damping]);
+        let [stored, work] = timed(Stage::Forces, account);
+        (*energy, *damping_work) = (stored, Some(work));
+    } else {
+        evaluate(body, x, v, &before.memory, next);
+    }
     let touches = &mut next.touches;
     timed(Stage::Contact, || contact::find(model, body, clock.after, 0.0, clock.dt, x, v, &before.anchors, touches));
     contact::drag_anchors(model, body, clock.after, &mut next.touches, x, &mut state.anchors);

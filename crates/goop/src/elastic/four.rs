@@ -13,82 +13,131 @@ use glam::DVec3;
 /// Four vectors.
 type Vectors = [f64; 3 * WIDE];
 
+/// What of the springs is wanted.
+pub(super) type Wanted = u8;
+/// Elastic and damping forces, each by itself.
+pub(super) const APART: Wanted = 0;
+/// Their sum, as elastic forces.
+pub(super) const TOGETHER: Wanted = 1;
+/// No forces: the work of damping.
+pub(super) const WORK: Wanted = 2;
+
 /// Where forces go: those of the nodes from `first` on.
 pub(super) struct Out<'a> {
     /// The first node of the chunk.
     pub first: usize,
     /// Elastic forces (N).
     pub elastic: &'a mut [DVec3],
-    /// Damping forces (N); empty where nothing is damped.
+    /// Damping forces (N); empty where nothing is damped, or they are not wanted apart.
     pub damping: &'a mut [DVec3],
+}
+
+/// Where springs are, and where they were when their dampers began to work.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a> {
+    pub x: &'a [DVec3],
+    pub v: &'a [DVec3],
+    /// Empty where no work is wanted.
+    pub from: &'a [DVec3],
 }
 
 /// Positions, velocities, rest lengths and constants, as plain numbers.
 #[derive(Clone, Copy)]
 struct Given<'a> {
+    places: Places<'a>,
     x: &'a [f64],
     v: &'a [f64],
+    from: &'a [f64],
     rest: &'a [f64],
     stiffness: &'a [f64],
     damping: &'a [f64],
 }
 
+/// Energy and work of damping.
+#[derive(Clone, Copy)]
+pub(super) struct Sums<L> {
+    pub energy: L,
+    pub work: L,
+}
+
+impl<L: Lanes> Sums<L> {
+    #[inline(always)]
+    pub(super) fn zero() -> Self {
+        Self { energy: L::splat(0.0), work: L::splat(0.0) }
+    }
+
+    #[inline(always)]
+    pub(super) fn total(self) -> [f64; 2] {
+        let (mut energy, mut work) = ([0.0; WIDE], [0.0; WIDE]);
+        self.energy.store(&mut energy);
+        self.work.store(&mut work);
+        [energy.iter().sum(), work.iter().sum()]
+    }
+}
+
 impl Springs {
-    /// Adds the pair forces of one chunk; returns the energy of the springs it keeps account of (J).
-    pub(super) fn pair_forces(&self, chunk: usize, memory: &[f64], x: &[DVec3], v: &[DVec3], out: Out) -> f64 {
+    /// Adds the pair forces of one chunk; returns the energy (J) of the springs it keeps account of, and the work of their
+    /// dampers (J) if that is wanted.
+    pub(super) fn pair_forces<const WANTED: Wanted>(
+        &self,
+        chunk: usize,
+        memory: &[f64],
+        places: Places,
+        out: Out,
+    ) -> [f64; 2] {
         let Constants { rest, stiffness, damping, .. } = self.constants(memory);
-        let given = Given { x: bytemuck::cast_slice(x), v: bytemuck::cast_slice(v), rest, stiffness, damping };
+        let [x, v, from] = [places.x, places.v, places.from].map(bytemuck::cast_slice);
+        let given = Given { places, x, v, from, rest, stiffness, damping };
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            return unsafe { self.pair_forces_avx2(chunk, given, out) };
+            return unsafe { self.pair_forces_avx2::<WANTED>(chunk, given, out) };
         }
-        self.pair_forces_by::<[f64; WIDE]>(chunk, given, out)
+        self.pair_forces_by::<[f64; WIDE], WANTED>(chunk, given, out)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn pair_forces_avx2(&self, chunk: usize, given: Given, out: Out) -> f64 {
-        self.pair_forces_by::<crate::lanes::avx2::Register>(chunk, given, out)
+    fn pair_forces_avx2<const WANTED: Wanted>(&self, chunk: usize, given: Given, out: Out) -> [f64; 2] {
+        self.pair_forces_by::<crate::lanes::avx2::Register, WANTED>(chunk, given, out)
     }
 
     #[inline(always)]
-    fn pair_forces_by<L: Lanes>(&self, chunk: usize, given: Given, out: Out) -> f64 {
-        let (f, g) = (bytemuck::cast_slice_mut(out.elastic), bytemuck::cast_slice_mut(out.damping));
-        let mut energy = L::splat(0.0);
+    fn pair_forces_by<L: Lanes, const WANTED: Wanted>(&self, chunk: usize, given: Given, out: Out) -> [f64; 2] {
+        let Out { first, elastic, damping } = out;
+        let mut sums = Sums::<L>::zero();
         for (runs, side) in self.runs.of(chunk) {
-            let before = energy;
+            if side == Side::Second && WANTED == WORK {
+                continue;
+            }
+            let before = sums;
             for run in runs {
-                energy = match (run.first, side) {
-                    (Some([i, j]), Side::Both) if j - i == 1 => {
-                        self.run::<L, true, true, true>(run, [i, j], given, 3 * out.first, f, g, energy)
-                    }
-                    (Some(nodes), Side::Both) => {
-                        self.run::<L, true, true, false>(run, nodes, given, 3 * out.first, f, g, energy)
-                    }
-                    (Some(nodes), Side::First) => {
-                        self.run::<L, true, false, false>(run, nodes, given, 3 * out.first, f, g, energy)
-                    }
-                    (Some(nodes), Side::Second) => {
-                        self.run::<L, false, true, false>(run, nodes, given, 3 * out.first, f, g, energy)
-                    }
-                    (None, _) => self.gathered::<L>(run, side, given, 3 * out.first, f, g, energy),
+                let Some(nodes) = run.first else {
+                    let out = Out { first, elastic: &mut *elastic, damping: &mut *damping };
+                    sums = self.gathered::<L, WANTED>(run, given, out, sums);
+                    continue;
+                };
+                let (f, g) = (bytemuck::cast_slice_mut(elastic), bytemuck::cast_slice_mut(damping));
+                let (at, chain) = (3 * first, nodes[1] - nodes[0] == 1);
+                sums = match side {
+                    Side::Both if chain => self.run::<L, WANTED, true, true, true>(run, nodes, given, at, f, g, sums),
+                    Side::Both => self.run::<L, WANTED, true, true, false>(run, nodes, given, at, f, g, sums),
+                    Side::First => self.run::<L, WANTED, true, false, false>(run, nodes, given, at, f, g, sums),
+                    Side::Second => self.run::<L, WANTED, false, true, false>(run, nodes, given, at, f, g, sums),
                 };
             }
             if side == Side::Second {
                 // The other chunk of a spring that crosses keeps the account.
-                energy = before;
+                sums = before;
             }
         }
-        let mut each = [0.0; WIDE];
-        energy.store(&mut each);
-        each.iter().sum()
+        sums.total()
     }
 
     /// Springs whose nodes follow one another, for the ends that the chunk owns. In a
     /// `CHAIN` the second end of a spring is the first of the next.
     #[inline(always)]
-    fn run<L: Lanes, const FIRST: bool, const SECOND: bool, const CHAIN: bool>(
+    fn run<L: Lanes, const WANTED: Wanted, const FIRST: bool, const SECOND: bool, const CHAIN: bool>(
         &self,
         run: &Run,
         nodes: [u32; 2],
@@ -96,90 +145,108 @@ impl Springs {
         first: usize,
         f: &mut [f64],
         g: &mut [f64],
-        mut energy: L,
-    ) -> L {
+        mut sums: Sums<L>,
+    ) -> Sums<L> {
         let (start, count) = (run.start as usize, run.count as usize);
         let [i, j] = nodes.map(|i| 3 * i as usize);
         let springs = start..start + count;
         let (k, r, c) = (&given.stiffness[springs.clone()], &given.rest[springs.clone()], &given.damping[springs]);
         let (from, to) = (i..i + 3 * count, j..j + 3 * count);
         let (xi, xj) = (&given.x[from.clone()], &given.x[to.clone()]);
+        if WANTED == WORK {
+            let (vi, vj) = (&given.v[from.clone()], &given.v[to.clone()]);
+            let (wi, wj) = (&given.from[from], &given.from[to]);
+            for n in 0..count / WIDE {
+                let d = difference(xi, xj, n);
+                let (_, inverse2) = law(d, part(k, n), part(r, n), &mut sums.energy);
+                if self.damped {
+                    let brake = self.brake(d, difference(vi, vj, n), part(c, n), inverse2);
+                    let moved = L::minus_vectors(d, difference(wi, wj, n));
+                    sums.work = sums.work.minus(L::dots(brake, moved));
+                }
+            }
+            return sums;
+        }
         let mut f = Forces::<L, FIRST, SECOND, CHAIN>::new(f, i, j, first, count);
         if !self.damped {
             for n in 0..count / WIDE {
                 let d = difference(xi, xj, n);
-                let (pull, _) = law(d, part(k, n), part(r, n), &mut energy);
+                let (pull, _) = law(d, part(k, n), part(r, n), &mut sums.energy);
                 f.add(n, L::scale(d, pull));
             }
             f.finish();
-            return energy;
+            return sums;
         }
         let (vi, vj) = (&given.v[from], &given.v[to]);
+        if WANTED == TOGETHER {
+            for n in 0..count / WIDE {
+                let d = difference(xi, xj, n);
+                let (pull, inverse2) = law(d, part(k, n), part(r, n), &mut sums.energy);
+                let brake = self.brake(d, difference(vi, vj, n), part(c, n), inverse2);
+                f.add(n, L::plus_vectors(L::scale(d, pull), brake));
+            }
+            f.finish();
+            return sums;
+        }
         let mut g = Forces::<L, FIRST, SECOND, CHAIN>::new(g, i, j, first, count);
         for n in 0..count / WIDE {
             let d = difference(xi, xj, n);
-            let (pull, inverse2) = law(d, part(k, n), part(r, n), &mut energy);
+            let (pull, inverse2) = law(d, part(k, n), part(r, n), &mut sums.energy);
             f.add(n, L::scale(d, pull));
             g.add(n, self.brake(d, difference(vi, vj, n), part(c, n), inverse2));
         }
         f.finish();
         g.finish();
-        energy
+        sums
     }
 
-    /// Springs whose nodes lie anywhere; a last step of fewer than four is filled up
-    /// with springs of no strength.
+    /// Springs whose nodes lie anywhere, by components; a last step of fewer than four is filled up with springs of no
+    /// strength. Forces reach the ends that the chunk owns.
     #[inline(always)]
-    fn gathered<L: Lanes>(
+    fn gathered<L: Lanes, const WANTED: Wanted>(
         &self,
         run: &Run,
-        side: Side,
         given: Given,
-        first: usize,
-        f: &mut [f64],
-        g: &mut [f64],
-        mut energy: L,
-    ) -> L {
-        let end = (run.start + run.count) as usize;
+        out: Out,
+        mut sums: Sums<L>,
+    ) -> Sums<L> {
+        let (end, Places { x, v, from }) = ((run.start + run.count) as usize, given.places);
         for s in (run.start as usize..end).step_by(WIDE) {
-            let ends = &self.ends[s..end.min(s + WIDE)];
-            // Closures stay clear of lanes: they would not be compiled for AVX2.
-            let fill = |from: &[f64]| -> [f64; WIDE] {
-                std::array::from_fn(|l| if l < ends.len() { from[s + l] } else { 0.0 })
-            };
-            let gather = |of: &[f64]| {
-                let mut d: Vectors = [0.0; 3 * WIDE];
-                for (d, [i, j]) in d.as_chunks_mut::<3>().0.iter_mut().zip(ends) {
-                    let (a, b) = (at(of, *i as usize), at(of, *j as usize));
-                    *d = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
-                }
-                d
-            };
-            let scatter = |to: &mut [f64], vectors: &Vectors| {
-                for (force, [i, j]) in vectors.as_chunks::<3>().0.iter().zip(ends) {
-                    if side != Side::Second {
-                        let to = at_mut(to, *i as usize, first);
-                        (0..3).for_each(|c| to[c] += force[c]);
-                    }
-                    if side != Side::First {
-                        let to = at_mut(to, *j as usize, first);
-                        (0..3).for_each(|c| to[c] -= force[c]);
-                    }
-                }
-            };
-            let d = L::load_vectors(&gather(given.x));
-            let (k, r) = (L::load(&fill(given.stiffness)), L::load(&fill(given.rest)));
-            let (pull, inverse2) = law(d, k, r, &mut energy);
-            let mut force = [0.0; 3 * WIDE];
-            L::store_vectors(L::scale(d, pull), &mut force);
-            scatter(f, &force);
+            let used = (end - s).min(WIDE);
+            let (mut i, mut j) = ([0; WIDE], [0; WIDE]);
+            let (mut k, mut r, mut c) = ([0.0; WIDE], [0.0; WIDE], [0.0; WIDE]);
+            for l in 0..used {
+                [i[l], j[l]] = self.ends[s + l];
+                (k[l], r[l], c[l]) = (given.stiffness[s + l], given.rest[s + l], given.damping[s + l]);
+            }
+            let d = L::minus_vectors(L::gather(x, &j), L::gather(x, &i));
+            let length2 = dot(d, d);
+            let (length, inverse2) = (length2.root(), length2.inverse(TINY * TINY));
+            let over = length.minus(L::load(&r));
+            let tension = L::load(&k).times(over);
+            sums.energy = sums.energy.plus(L::splat(0.5).times(tension).times(over));
+            let pull = tension.times(length.times(inverse2));
+            let mut force = times(d, pull);
             if self.damped {
-                let (dv, c) = (L::load_vectors(&gather(given.v)), L::load(&fill(given.damping)));
-                L::store_vectors(self.brake(d, dv, c, inverse2), &mut force);
-                scatter(g, &force);
+                let dv = L::minus_vectors(L::gather(v, &j), L::gather(v, &i));
+                let c = L::load(&c);
+                let brake = if self.as_printed { times(dv, c) } else { times(d, c.times(dot(d, dv)).times(inverse2)) };
+                if WANTED == WORK {
+                    let moved = L::minus_vectors(d, L::minus_vectors(L::gather(from, &j), L::gather(from, &i)));
+                    sums.work = sums.work.minus(dot(brake, moved));
+                } else if WANTED == TOGETHER {
+                    force = L::plus_vectors(force, brake);
+                } else {
+                    L::scatter(brake, &i, used, out.first, out.damping);
+                    L::scatter(L::minus_vectors([L::splat(0.0); 3], brake), &j, used, out.first, out.damping);
+                }
+            }
+            if WANTED != WORK {
+                L::scatter(force, &i, used, out.first, out.elastic);
+                L::scatter(L::minus_vectors([L::splat(0.0); 3], force), &j, used, out.first, out.elastic);
             }
         }
-        energy
+        sums
     }
 
     /// Damping forces on the first ends, along the springs or as printed.
@@ -220,14 +287,16 @@ fn part<L: Lanes>(of: &[f64], n: usize) -> L {
     L::load(&of.as_chunks().0[n])
 }
 
+/// Scalar products of vectors by components.
 #[inline(always)]
-fn at(of: &[f64], node: usize) -> &[f64; 3] {
-    &of.as_chunks().0[node]
+pub(super) fn dot<L: Lanes>(a: [L; 3], b: [L; 3]) -> L {
+    a[0].times(b[0]).plus(a[1].times(b[1])).plus(a[2].times(b[2]))
 }
 
+/// Vectors by components, each times its number.
 #[inline(always)]
-fn at_mut(of: &mut [f64], node: usize, first: usize) -> &mut [f64; 3] {
-    &mut of.as_chunks_mut().0[node - first / 3]
+fn times<L: Lanes>(v: [L; 3], by: L) -> [L; 3] {
+    [v[0].times(by), v[1].times(by), v[2].times(by)]
 }
 
 /// Where the forces of a run go: action and reaction, on the ends that are owned.

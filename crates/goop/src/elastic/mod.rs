@@ -20,6 +20,7 @@ mod irregular;
 mod jet;
 pub mod lattice;
 pub mod linear;
+mod linked;
 pub mod metric;
 mod primal;
 mod published;
@@ -42,6 +43,7 @@ pub use metric::Metric;
 pub use spline::Spline;
 pub use springs::Springs;
 
+use crate::parallel::Chunks;
 use crate::solve::BlockMatrix;
 use glam::DVec3;
 
@@ -97,6 +99,33 @@ pub trait Elasticity: Send + Sync + std::fmt::Debug {
     /// Writes elastic forces -∇E and damping forces (N); returns the energy (J).
     /// `damping` is left alone when there is none.
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64;
+
+    /// Writes the sum of elastic and damping forces (N); returns the energy (J). `spare` is room.
+    fn total(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], total: &mut [DVec3], spare: &mut [DVec3]) -> f64 {
+        let energy = self.forces(memory, x, v, total, spare);
+        if self.damped() {
+            total.iter_mut().zip(spare).for_each(|(total, damping)| *total += *damping);
+        }
+        energy
+    }
+
+    /// The energy, and the work of damping forces on the way to x from where nodes were (J). `spare` is room for forces.
+    fn account(
+        &self,
+        memory: &[f64],
+        x: &[DVec3],
+        v: &[DVec3],
+        from: &[DVec3],
+        [elastic, damping]: [&mut [DVec3]; 2],
+    ) -> [f64; 2] {
+        let energy = self.forces(memory, x, v, elastic, &mut *damping);
+        let damping = &*damping;
+        let [work] = match self.damped() {
+            true => Chunks::new(x.len()).sum(|_, range| [range.map(|i| damping[i].dot(x[i] - from[i])).sum::<f64>()]),
+            false => [0.0],
+        };
+        [energy, work]
+    }
 
     /// An empty matrix with the structure of the stiffness.
     fn structure(&self) -> BlockMatrix;

@@ -17,7 +17,9 @@
 //! 1 - r/|d| at zero, without which a compressed spring makes it indefinite.
 
 use super::assembly::{At, Positions};
-use super::four::Out;
+use super::bends::BendRuns;
+use super::four::{APART, Out, Places, TOGETHER, WORK, Wanted};
+use super::linked::Layout;
 use super::runs::Runs;
 use super::yielding::Yielding;
 use super::{Deformation, Elasticity, Flow, Weights};
@@ -84,12 +86,14 @@ pub struct Springs {
     pub(super) damping: Vec<f64>,
     pub(super) runs: Runs,
     pub(super) stencils: Vec<Stencil>,
+    pub(super) bends: BendRuns,
     pub(super) rests: Vec<f64>,
     pub(super) inside: Vec<Range<usize>>,
     /// Per chunk: elements that touch it but do not lie in it (pairs), or that touch it (stencils).
     pub(super) crossing: Vec<Vec<u32>>,
     pub(super) touching: Vec<Vec<u32>>,
     positions: OnceLock<Positions>,
+    layout: OnceLock<Option<Layout>>,
     /// The damper as printed: -δ (v_i - v_j).
     pub(super) as_printed: bool,
     pub(super) damped: bool,
@@ -137,12 +141,14 @@ impl Springs {
             damping: pairs.iter().map(|p| p.damping).collect(),
             rests: pairs.iter().map(|p| p.rest).chain(stencils.iter().map(|s| s.rest)).collect(),
             damped: pairs.iter().any(|p| p.damping > 0.0) || stencils.iter().any(|s| s.damping > 0.0),
+            bends: BendRuns::new(chunks, &stencils),
             stencils,
             runs,
             inside,
             crossing,
             touching,
             positions: OnceLock::new(),
+            layout: OnceLock::new(),
             as_printed,
             yielding: None,
             limits,
@@ -151,6 +157,35 @@ impl Springs {
 
     pub(super) fn nodes(&self) -> usize {
         self.nodes
+    }
+
+    pub(super) fn chunks(&self) -> Chunks {
+        self.chunks
+    }
+
+    /// Forces, or their sum, or the work of damping; with the energy.
+    fn evaluate<const WANTED: Wanted>(
+        &self,
+        memory: &[f64],
+        places: Places,
+        elastic: &mut [DVec3],
+        damping: &mut [DVec3],
+    ) -> [f64; 2] {
+        let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));
+        self.chunks.sum(|c, range| {
+            let none = |wanted: bool| if wanted { range.clone() } else { 0..0 };
+            // SAFETY: chunks are disjoint.
+            let f = unsafe { f_all.slice(none(WANTED != WORK)) };
+            // SAFETY: as above; empty where nothing is damped.
+            let g = unsafe { g_all.slice(none(WANTED == APART && self.damped)) };
+            f.fill(DVec3::ZERO);
+            g.fill(DVec3::ZERO);
+            let out = Out { first: range.start, elastic: &mut *f, damping: &mut *g };
+            let pairs = self.pair_forces::<WANTED>(c, memory, places, out);
+            let out = Out { first: range.start, elastic: f, damping: g };
+            let bends = self.stencil_forces::<WANTED>(c, memory, places, out);
+            [pairs[0] + bends[0], pairs[1] + bends[1]]
+        })
     }
 
     /// The pairs, as built (rest lengths may have moved since: see the memory).
@@ -211,19 +246,15 @@ impl Elasticity for Springs {
     }
 
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
-        let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));
-        self.chunks.sum(|c, range| {
-            // SAFETY: chunks are disjoint.
-            let f = unsafe { f_all.slice(range.clone()) };
-            // SAFETY: as above; empty where nothing is damped.
-            let g = unsafe { g_all.slice(if self.damped { range.clone() } else { 0..0 }) };
-            f.fill(DVec3::ZERO);
-            g.fill(DVec3::ZERO);
-            let mut energy =
-                self.pair_forces(c, memory, x, v, Out { first: range.start, elastic: &mut *f, damping: &mut *g });
-            energy += self.stencil_forces(c, memory, x, v, Out { first: range.start, elastic: f, damping: g });
-            [energy]
-        })[0]
+        self.evaluate::<APART>(memory, Places { x, v, from: &[] }, elastic, damping)[0]
+    }
+
+    fn total(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], total: &mut [DVec3], _: &mut [DVec3]) -> f64 {
+        self.evaluate::<TOGETHER>(memory, Places { x, v, from: &[] }, total, &mut [])[0]
+    }
+
+    fn account(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], from: &[DVec3], _: [&mut [DVec3]; 2]) -> [f64; 2] {
+        self.evaluate::<WORK>(memory, Places { x, v, from }, &mut [], &mut [])
     }
 
     fn structure(&self) -> BlockMatrix {
@@ -242,8 +273,20 @@ impl Elasticity for Springs {
         exact: bool,
         matrix: &mut BlockMatrix,
     ) {
-        let positions = self.positions.get_or_init(|| Positions::new(self, matrix));
         let at = At { constants: self.constants(memory), x, tension_at, weights, exact };
+        if matrix.is_rough()
+            && !exact
+            && let Some(layout) = self.layout.get_or_init(|| Layout::new(self, matrix))
+        {
+            let rows = matrix.links_mut();
+            self.chunks.each(|c, _| {
+                // SAFETY: every chunk is taken once.
+                let mut rows = unsafe { rows.chunk(c) };
+                self.link(c, at, layout, &mut rows);
+            });
+            return;
+        }
+        let positions = self.positions.get_or_init(|| Positions::new(self, matrix));
         if matrix.is_rough() && !exact {
             let rows = matrix.singles_mut();
             self.chunks.each(|c, range| {

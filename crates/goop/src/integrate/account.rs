@@ -35,7 +35,11 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
     };
     // Springs and their dampers together, and the dampers alone.
     let linearised = integrator.implicit() && body.newton <= 1;
-    let damper = |i: usize| at.damping.get(i).copied().unwrap_or(DVec3::ZERO);
+    let known = at.damping_work;
+    let damper = |i: usize| match known {
+        Some(_) => DVec3::ZERO,
+        None => at.damping.get(i).copied().unwrap_or(DVec3::ZERO),
+    };
     let springs = |i: usize| if linearised { scratch.used[i] } else { at.elastic[i] + damper(i) };
     // What the scheme moved nodes by.
     let used = |i: usize| match integrator {
@@ -81,6 +85,7 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
             }
             s
         });
+    let (potential_work, damping) = (potential_work - known.unwrap_or(0.0), damping - known.unwrap_or(0.0));
 
     let mut row = before.row;
     let contact = |touches: &[crate::contact::Touch]| touches.iter().map(|t| t.energy).sum::<f64>();

@@ -294,8 +294,7 @@ pub(crate) fn forces_used(body: &Body, h: f64, matrix: &BlockMatrix, scratch: &m
             if body.drag[i] != 0.0 {
                 other += h * (shared.drag(body, i) * delta);
             }
-            let there = shared.next.elastic[i] + shared.next.damping.get(i).copied().unwrap_or(DVec3::ZERO);
-            used[k] = there - (used[k] - other) / h;
+            used[k] = shared.next.elastic[i] - (used[k] - other) / h;
         }
     });
     for touch in scratch.now.touches.iter().filter(|t| !t.released) {
@@ -406,7 +405,8 @@ pub(crate) fn residual(
     });
     let Evaluation { elastic, damping, energy, .. } = &mut scratch.next;
     let trial = &scratch.trial;
-    *energy = timed(Stage::Forces, || elasticity(body).forces(start.memory, trial, v, elastic, damping));
+    // Those of dampers among them.
+    *energy = timed(Stage::Forces, || elasticity(body).total(start.memory, trial, v, elastic, damping));
     let mut right = std::mem::take(&mut scratch.right);
     let (out, shared) = (Disjoint::new(&mut right), &*scratch);
     chunks.each(|_, range| {
@@ -415,7 +415,6 @@ pub(crate) fn residual(
         for (k, i) in range.enumerate() {
             let m = body.masses[i];
             let mut f = shared.next.elastic[i] + m * model.gravity;
-            f += shared.next.damping.get(i).copied().unwrap_or(DVec3::ZERO);
             f += shared.loads.get(i).copied().unwrap_or(DVec3::ZERO);
             if body.drag[i] != 0.0 {
                 f -= shared.drag(body, i) * (v[i] - model.wind);

@@ -12,7 +12,8 @@
 //! The diagonal is an array of its own, because filling the matrix reaches for the
 //! diagonal of rows far ahead. Blocks are row-major: entry (r, c) of block p is
 //! `values[9 p + 3 r + c]`. A product reads every block once: 76 bytes with its column number, or 40 where
-//! blocks off the diagonal are kept in single precision, for directions of a step that is solved loosely.
+//! blocks off the diagonal are kept in single precision, for directions of a step that is solved loosely, or 20 where
+//! all of them are links, -(a I + e eᵀ), as springs between two nodes make them.
 
 use crate::lanes::{Lanes, WIDE};
 use crate::parallel::{Chunks, Disjoint};
@@ -39,12 +40,29 @@ pub struct BlockMatrix {
     diagonal: Vec<f64>,
     /// In the place of `values` where single precision is enough; empty until then.
     singles: Vec<f32>,
+    /// The same where all blocks are links.
+    links: Vec<Link>,
     chunks: Chunks,
-    /// Blocks off the diagonal are in `singles`.
-    rough: bool,
+    /// Which of the three has the blocks off the diagonal.
+    form: Form,
     /// Another one after every change of a value, and of a value off the diagonal.
     version: u64,
     outside: u64,
+}
+
+/// a and e of a block -(a I + e eᵀ).
+pub type Link = [f32; 4];
+
+/// How blocks off the diagonal are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// In double precision.
+    #[default]
+    Double,
+    /// In single precision.
+    Single,
+    /// As links.
+    Links,
 }
 
 /// A number that no matrix had before.
@@ -114,8 +132,9 @@ impl BlockMatrix {
             values,
             diagonal,
             singles: Vec::new(),
+            links: Vec::new(),
             chunks,
-            rough: false,
+            form: Form::Double,
             version: next_version(),
             outside: next_version(),
         }
@@ -166,34 +185,33 @@ impl BlockMatrix {
         self.row_start[row] as usize..self.row_start[row + 1] as usize
     }
 
-    /// Blocks of a row with columns of the same chunk, right of the diagonal.
-    pub(super) fn inside_range(&self, row: usize) -> Range<usize> {
-        self.inside[row][0] as usize..self.inside[row][1] as usize
-    }
-
     pub(super) fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// A row of a block, in single precision.
+    /// A block in single precision, row by row.
     #[inline(always)]
-    pub(super) fn single_row(&self, p: usize, r: usize) -> [f32; 3] {
-        let at = 9 * p + 3 * r;
-        if self.rough {
-            let row = &self.singles[at..at + 3];
-            [row[0], row[1], row[2]]
-        } else {
-            let row = &self.values[at..at + 3];
-            [row[0] as f32, row[1] as f32, row[2] as f32]
+    pub(super) fn single(&self, p: usize) -> [f32; 9] {
+        match self.form {
+            Form::Double => std::array::from_fn(|e| self.values[9 * p + e] as f32),
+            Form::Single => std::array::from_fn(|e| self.singles[9 * p + e]),
+            Form::Links => unlinked(self.links[p]).to_cols_array().map(|v| v as f32),
         }
     }
 
+    /// Blocks as links, where they are kept so; empty elsewhere.
+    pub(super) fn links(&self) -> &[Link] {
+        if self.form == Form::Links { &self.links } else { &[] }
+    }
+
     fn kept(&self, p: usize) -> DMat3 {
-        if self.rough {
-            let entries: [f64; 9] = std::array::from_fn(|k| f64::from(self.singles[9 * p + k]));
-            DMat3::from_cols_array(&entries).transpose()
-        } else {
-            block(&self.values, p)
+        match self.form {
+            Form::Double => block(&self.values, p),
+            Form::Single => {
+                let entries: [f64; 9] = std::array::from_fn(|k| f64::from(self.singles[9 * p + k]));
+                DMat3::from_cols_array(&entries).transpose()
+            }
+            Form::Links => unlinked(self.links[p]),
         }
     }
 
@@ -212,7 +230,7 @@ impl BlockMatrix {
 
     /// Sets every value to zero.
     pub fn clear(&mut self) {
-        self.rough = false;
+        self.form = Form::Double;
         let rows = self.rows_mut();
         rows.chunks.each(|c, _| {
             // SAFETY: every chunk takes its own rows.
@@ -225,20 +243,22 @@ impl BlockMatrix {
     /// Sets every value to zero, for entries of which six digits are enough: directions of a step that is solved
     /// to a loose tolerance. Whoever knows nothing of that fills the matrix as ever.
     pub fn clear_rough(&mut self) {
-        self.singles.resize(9 * self.columns.len() + 1, 0.0);
-        self.rough = true;
-        let rows = self.singles_mut();
-        rows.chunks.each(|c, _| {
-            // SAFETY: every chunk takes its own rows.
-            let chunk = unsafe { rows.chunk(c) };
-            chunk.values.fill(0.0);
-            chunk.diagonal.fill(0.0);
+        self.form = Form::Single;
+        (self.version, self.outside) = (next_version(), next_version());
+        self.clear_diagonal();
+    }
+
+    fn clear_diagonal(&mut self) {
+        let diagonal = Disjoint::new(&mut self.diagonal);
+        self.chunks.each(|_, range| {
+            // SAFETY: chunks are disjoint.
+            unsafe { diagonal.slice(9 * range.start..9 * range.end) }.fill(0.0);
         });
     }
 
     /// Whether blocks off the diagonal may be given in single precision.
     pub fn is_rough(&self) -> bool {
-        self.rough
+        self.form != Form::Double
     }
 
     /// Sets every block kept, the diagonal too, to a value by row and column.
@@ -278,10 +298,10 @@ impl BlockMatrix {
                         add_block(&mut self.diagonal, row, &held);
                         add_block(&mut self.diagonal, column, &held);
                     }
-                    if self.rough {
-                        self.singles[9 * p..9 * p + 9].fill(0.0);
-                    } else {
-                        self.values[9 * p..9 * p + 9].fill(0.0);
+                    match self.form {
+                        Form::Double => self.values[9 * p..9 * p + 9].fill(0.0),
+                        Form::Single => self.singles[9 * p..9 * p + 9].fill(0.0),
+                        Form::Links => self.links[p] = Link::default(),
                     }
                 }
             }
@@ -309,34 +329,40 @@ impl BlockMatrix {
 
     /// Gives chunks of rows to be filled side by side.
     pub fn rows_mut(&mut self) -> RowsMut<'_, f64> {
-        (self.version, self.outside) = (next_version(), next_version());
-        if self.rough {
+        if self.is_rough() {
             // Nothing is in it yet.
             self.values.fill(0.0);
-            self.rough = false;
+            self.form = Form::Double;
         }
-        RowsMut {
-            row_start: &self.row_start,
-            columns: &self.columns,
-            inside: &self.inside,
-            values: Disjoint::new(&mut self.values),
-            diagonal: Disjoint::new(&mut self.diagonal),
-            chunks: self.chunks,
-        }
+        (self.version, self.outside) = (next_version(), next_version());
+        let Self { row_start, columns, inside, values, diagonal, chunks, .. } = self;
+        RowsMut::new((row_start, columns, inside), values, diagonal, *chunks)
     }
 
-    /// The same in single precision off the diagonal, after [`clear_rough`](Self::clear_rough).
+    /// The same in single precision off the diagonal, after [`clear_rough`](Self::clear_rough); blocks are zero.
     pub(crate) fn singles_mut(&mut self) -> RowsMut<'_, f32> {
-        assert!(self.rough, "cleared for single precision");
+        assert!(self.is_rough(), "cleared for single precision");
+        self.form = Form::Single;
+        self.singles.resize(9 * self.columns.len() + 1, 0.0);
+        let singles = Disjoint::new(&mut self.singles);
+        self.chunks.each(|_, range| {
+            let [start, end] = [range.start, range.end].map(|row| 9 * self.row_start[row] as usize);
+            // SAFETY: rows of different chunks do not overlap.
+            unsafe { singles.slice(start..end) }.fill(0.0);
+        });
         (self.version, self.outside) = (next_version(), next_version());
-        RowsMut {
-            row_start: &self.row_start,
-            columns: &self.columns,
-            inside: &self.inside,
-            values: Disjoint::new(&mut self.singles),
-            diagonal: Disjoint::new(&mut self.diagonal),
-            chunks: self.chunks,
-        }
+        let Self { row_start, columns, inside, singles, diagonal, chunks, .. } = self;
+        RowsMut::new((row_start, columns, inside), singles, diagonal, *chunks)
+    }
+
+    /// The same with links off the diagonal; they are as they were.
+    pub(crate) fn links_mut(&mut self) -> RowsMut<'_, Link> {
+        assert!(self.is_rough(), "cleared for single precision");
+        self.form = Form::Links;
+        self.links.resize(self.columns.len(), Link::default());
+        (self.version, self.outside) = (next_version(), next_version());
+        let Self { row_start, columns, inside, links, diagonal, chunks, .. } = self;
+        RowsMut::new((row_start, columns, inside), links, diagonal, *chunks)
     }
 
     /// `y = A x` on free nodes, zero on held ones; returns `x · y`.
@@ -371,15 +397,15 @@ impl BlockMatrix {
     /// fourth lane of a block's row is the next number in memory; it meets a zero or is thrown away.
     #[inline(always)]
     fn product_rows_by<L: Lanes>(&self, rows: Range<usize>, free: &[bool], x: &[[f64; 3]], y: &mut [[f64; 3]]) -> f64 {
-        if self.rough {
-            self.product_rows_of::<L, f32>(&self.singles, rows, free, x, y)
-        } else {
-            self.product_rows_of::<L, f64>(&self.values, rows, free, x, y)
+        match self.form {
+            Form::Double => self.product_rows_of::<L, f64>(&self.values, rows, free, x, y),
+            Form::Single => self.product_rows_of::<L, f32>(&self.singles, rows, free, x, y),
+            Form::Links => self.product_rows_of::<L, Link>(&self.links, rows, free, x, y),
         }
     }
 
     #[inline(always)]
-    fn product_rows_of<L: Lanes, V: Number>(
+    fn product_rows_of<L: Lanes, V: Kept>(
         &self,
         values: &[V],
         rows: Range<usize>,
@@ -398,29 +424,21 @@ impl BlockMatrix {
                 begun = reach;
             }
             let own = x[row];
-            let spread = [L::splat(own[0]), L::splat(own[1]), L::splat(own[2])];
-            let mut sums = [L::splat(0.0); 3];
+            let mut sums = Sums::new(&own);
             for p in range.start..inside.start {
-                add_products(&mut sums, lanes(values, p), &x[self.columns[p] as usize]);
+                V::add::<L>(values, p, &x[self.columns[p] as usize], &mut sums);
             }
-            add_products(&mut sums, lanes(&self.diagonal, row), &own);
+            f64::add::<L>(&self.diagonal, row, &own, &mut sums);
             for p in inside.clone() {
-                V::fetch::<L>(values, 9 * p + AHEAD);
-                let (block, column): ([L; 3], _) = (lanes(values, p), self.columns[p] as usize);
-                add_products(&mut sums, block, &x[column]);
-                let to = &mut y[column - first];
-                let mirrored =
-                    block[0].times(spread[0]).plus(block[1].times(spread[1])).plus(block[2].times(spread[2]));
-                L::load_vector(to).plus(mirrored).store_vector(to);
+                let column = self.columns[p] as usize;
+                V::add_both::<L>(values, p, &x[column], &mut sums, &mut y[column - first]);
             }
             for p in inside.end..range.end {
-                add_products(&mut sums, lanes(values, p), &x[self.columns[p] as usize]);
+                V::add::<L>(values, p, &x[self.columns[p] as usize], &mut sums);
             }
-            let out = &mut y[row - first];
+            let (out, sum) = (&mut y[row - first], sums.total());
             for r in 0..3 {
-                let mut lanes = [0.0; WIDE];
-                sums[r].store(&mut lanes);
-                out[r] = if free[row] { out[r] + (lanes[0] + lanes[1] + lanes[2]) } else { 0.0 };
+                out[r] = if free[row] { out[r] + sum[r] } else { 0.0 };
             }
             dot += own[0] * out[0] + own[1] * out[1] + own[2] * out[2];
         }
@@ -428,8 +446,46 @@ impl BlockMatrix {
     }
 }
 
+/// A row of a product on the way.
+struct Sums<L> {
+    /// Entries times the numbers they meet, row by row; to be added up across.
+    across: [L; 3],
+    /// Whole vectors, the fourth number being nothing.
+    whole: L,
+    /// The row's own vector, and each of its numbers everywhere.
+    own: L,
+    spread: [L; 3],
+}
+
+impl<L: Lanes> Sums<L> {
+    #[inline(always)]
+    fn new(own: &[f64; 3]) -> Self {
+        let spread = [L::splat(own[0]), L::splat(own[1]), L::splat(own[2])];
+        Self { across: [L::splat(0.0); 3], whole: L::splat(0.0), own: L::load_vector(own), spread }
+    }
+
+    #[inline(always)]
+    fn total(&self) -> [f64; 3] {
+        let mut whole = [0.0; WIDE];
+        self.whole.store(&mut whole);
+        let mut out = [0.0; 3];
+        for r in 0..3 {
+            let mut lanes = [0.0; WIDE];
+            self.across[r].store(&mut lanes);
+            out[r] = lanes[0] + lanes[1] + lanes[2] + whole[r];
+        }
+        out
+    }
+}
+
 fn block(values: &[f64], p: usize) -> DMat3 {
     DMat3::from_cols_slice(&values[9 * p..9 * p + 9]).transpose()
+}
+
+/// A link as the block it stands for.
+fn unlinked([a, x, y, z]: Link) -> DMat3 {
+    let e = DVec3::new(f64::from(x), f64::from(y), f64::from(z));
+    DMat3::from_cols(e * -e.x, e * -e.y, e * -e.z) - DMat3::from_diagonal(DVec3::splat(f64::from(a)))
 }
 
 /// The three rows of a block.
@@ -443,6 +499,20 @@ fn lanes<L: Lanes, V: Number>(values: &[V], p: usize) -> [L; 3] {
 }
 
 /// What blocks are kept in.
+pub trait Kept: Copy + Send + Sync {
+    /// How many to a block.
+    const EACH: usize;
+    /// A block, in double precision.
+    fn block(values: &[Self], p: usize) -> [f64; 9];
+    /// Adds B x to a row.
+    #[allow(private_interfaces)]
+    fn add<L: Lanes>(values: &[Self], p: usize, x: &[f64; 3], sums: &mut Sums<L>);
+    /// The same, and Bᵀ times the row's own vector to another.
+    #[allow(private_interfaces)]
+    fn add_both<L: Lanes>(values: &[Self], p: usize, x: &[f64; 3], sums: &mut Sums<L>, to: &mut [f64; 3]);
+}
+
+/// Numbers, nine to a block.
 pub trait Number: Copy + Send + Sync {
     /// Four, in double precision.
     fn load<L: Lanes>(from: &[Self; WIDE]) -> L;
@@ -484,6 +554,61 @@ impl Number for f32 {
     }
 }
 
+impl<V: Number> Kept for V {
+    const EACH: usize = 9;
+
+    #[inline(always)]
+    fn block(values: &[V], p: usize) -> [f64; 9] {
+        std::array::from_fn(|k| values[9 * p + k].double())
+    }
+
+    #[inline(always)]
+    #[allow(private_interfaces)]
+    fn add<L: Lanes>(values: &[V], p: usize, x: &[f64; 3], sums: &mut Sums<L>) {
+        add_products(&mut sums.across, lanes(values, p), x);
+    }
+
+    #[inline(always)]
+    #[allow(private_interfaces)]
+    fn add_both<L: Lanes>(values: &[V], p: usize, x: &[f64; 3], sums: &mut Sums<L>, to: &mut [f64; 3]) {
+        V::fetch::<L>(values, 9 * p + AHEAD);
+        let block: [L; 3] = lanes(values, p);
+        add_products(&mut sums.across, block, x);
+        let [a, b, c] = sums.spread;
+        let mirrored = block[0].times(a).plus(block[1].times(b)).plus(block[2].times(c));
+        L::load_vector(to).plus(mirrored).store_vector(to);
+    }
+}
+
+impl Kept for Link {
+    const EACH: usize = 1;
+
+    #[inline(always)]
+    fn block(values: &[Link], p: usize) -> [f64; 9] {
+        unlinked(values[p]).to_cols_array()
+    }
+
+    #[inline(always)]
+    #[allow(private_interfaces)]
+    fn add<L: Lanes>(values: &[Link], p: usize, x: &[f64; 3], sums: &mut Sums<L>) {
+        sums.whole = sums.whole.minus(linked(values[p], L::load_vector(x)));
+    }
+
+    #[inline(always)]
+    #[allow(private_interfaces)]
+    fn add_both<L: Lanes>(values: &[Link], p: usize, x: &[f64; 3], sums: &mut Sums<L>, to: &mut [f64; 3]) {
+        sums.whole = sums.whole.minus(linked(values[p], L::load_vector(x)));
+        L::load_vector(to).minus(linked(values[p], sums.own)).store_vector(to);
+    }
+}
+
+/// a x + e (e·x)
+#[inline(always)]
+fn linked<L: Lanes>([a, ex, ey, ez]: Link, x: L) -> L {
+    let e = L::load_single(&[ex, ey, ez, 0.0]);
+    L::splat(f64::from(a)).times(x).plus(e.times(e.times(x).across()))
+}
+
 /// Entries times the numbers they meet, row by row.
 #[inline(always)]
 fn add_products<L: Lanes>(sums: &mut [L; 3], block: [L; 3], x: &[f64; 3]) {
@@ -516,7 +641,17 @@ pub struct RowsChunk<'a, V = f64> {
     diagonal: &'a mut [f64],
 }
 
-impl<V> RowsMut<'_, V> {
+impl<'a, V: Kept> RowsMut<'a, V> {
+    fn new(
+        (row_start, columns, inside): (&'a [u32], &'a [u32], &'a [[u32; 2]]),
+        values: &'a mut [V],
+        diagonal: &'a mut [f64],
+        chunks: Chunks,
+    ) -> Self {
+        let (values, diagonal) = (Disjoint::new(values), Disjoint::new(diagonal));
+        Self { row_start, columns, inside, values, diagonal, chunks }
+    }
+
     /// # Safety
     /// A chunk must not be taken twice at the same time.
     #[allow(clippy::mut_from_ref)]
@@ -526,7 +661,8 @@ impl<V> RowsMut<'_, V> {
         let last_block = self.row_start[range.end] as usize;
         // SAFETY: rows of different chunks do not overlap.
         let (values, diagonal) = unsafe {
-            (self.values.slice(9 * first_block..9 * last_block), self.diagonal.slice(9 * range.start..9 * range.end))
+            let values = self.values.slice(V::EACH * first_block..V::EACH * last_block);
+            (values, self.diagonal.slice(9 * range.start..9 * range.end))
         };
         RowsChunk {
             first_row: range.start,
@@ -561,14 +697,21 @@ impl RowsChunk<'_, f32> {
     }
 }
 
-impl<V: Number> RowsChunk<'_, V> {
+impl RowsChunk<'_, Link> {
+    /// The links of the chunk's rows, and which block the first is.
+    #[inline(always)]
+    pub fn links(&mut self) -> (&mut [Link], usize) {
+        (self.values, self.first_block)
+    }
+}
+
+impl<V: Kept> RowsChunk<'_, V> {
     /// Takes every row's blocks from its diagonal, so that rows add up to what was on the diagonal.
     pub fn close(&mut self) {
         for row in 0..self.inside.len() {
             let own = self.inside[row];
             for p in self.row_start[row]..self.row_start[row + 1] {
-                let start = 9 * (p as usize - self.first_block);
-                let block: [f64; 9] = std::array::from_fn(|k| self.values[start + k].double());
+                let block = V::block(self.values, p as usize - self.first_block);
                 let to = &mut self.diagonal[9 * row..9 * row + 9];
                 for k in 0..9 {
                     to[k] -= block[k];

@@ -18,10 +18,10 @@
 //! solve only.
 
 pub mod block;
+mod bundle;
 pub mod by_parts;
 pub mod cg;
 pub mod condition;
-mod four;
 pub mod order;
 pub mod profile;
 mod refinement;

@@ -1,23 +1,26 @@
 //! Conjugate gradients in single precision with a symmetric sweep as preconditioner, inside a
 //! residual in double precision.
 //!
-//! The matrix is scaled to unit diagonal blocks, A = S⁻¹ (L + I + Lᵀ + R) S⁻ᵀ: S Sᵀ is the
-//! inverse of the diagonal blocks, L couples rows of one chunk, R those of different chunks. With C = I/ω + L the
-//! iteration runs on C⁻¹ (L + I + Lᵀ + R) C⁻ᵀ, and because L + I + Lᵀ = C + Cᵀ - κ I with κ = 2/ω - 1
+//! With S Sᵀ the inverse of the diagonal blocks, A = S⁻ᵀ (L + I + Lᵀ + R) S⁻¹: L couples rows of one group (see `bundle`), R those of
+//! different groups. With C = I/ω + L the iteration runs on C⁻¹ (L + I + Lᵀ + R) C⁻ᵀ, and because L + I + Lᵀ = C + Cᵀ - κ I
+//! with κ = 2/ω - 1
 //! ```text
 //! t = C⁻ᵀ p        q = t + C⁻¹ (p - κ t + R t)                             (Eisenstat 1981)
 //! ```
 //! a product costs two triangular sweeps, each over half of the blocks: no more than a product
-//! without preconditioner. Blocks are read in half the bytes. Sweeps run chunk by chunk, side by side.
+//! without preconditioner. Blocks are read as they are, in half the bytes, links in less than a quarter, and S is applied to
+//! what comes together in a row. Groups are swept side by side.
 //!
 //! What the iteration has found is added up in double precision, and b - A x is taken there: when it is
 //! not yet small enough the iteration starts again on it. So the result has the residual asked for,
 //! whatever single precision lost; where a round no longer helps, the caller is told.
 
-use super::four::Four;
-use super::sweep::{Backward, Dot, Forward, Pattern, Sweep};
+use super::bundle::{Group, MOST_GROUPS, NONE, Pattern};
+use super::sweep::{Backward, Blocks, Bundle, Corner, Dot, Each, Forward, Full, Links, Room, Single, Sweep};
+use super::sweep::{each, fused, load, plus, scaled, store};
 use super::{BlockMatrix, Refusal, Report, Settings, Start};
-use crate::parallel::Disjoint;
+use crate::lanes::{Singles, WIDER};
+use crate::parallel::{Disjoint, sum};
 use glam::{DMat3, DVec3};
 
 /// Rounds of iteration before giving up, and how many may gain less than this one after another: what the
@@ -33,35 +36,40 @@ const DEEPEST: f64 = 1e-4;
 const MARGIN: f64 = 0.95;
 
 /// ω: a little beyond 1 sweeps reach further.
-const RELAXED: f32 = 1.25;
+const RELAXED: f64 = 1.25;
 /// κ
-const LEFT: f32 = 2.0 / RELAXED - 1.0;
+const LEFT: f64 = 2.0 / RELAXED - 1.0;
 
-/// The scaled matrix and vectors, kept between solves.
+/// The matrix by bundles and vectors, kept between solves.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pattern: Pattern,
-    /// Its blocks, scaled, row after row, and one spare number.
-    values: Vec<f32>,
-    /// S of every node; zero where it is held.
+    /// Its blocks, in one of two forms.
+    full: Vec<Full>,
+    links: Vec<Links>,
+    linked: bool,
+    /// S of every node, and of every bundle; zero where it is held.
     scale: Vec<DMat3>,
-    /// The same by rows.
-    rows: Vec<[Four; 3]>,
+    scales: Vec<Corner>,
     /// What the above were made from.
     blocks: usize,
     version: u64,
     outside: u64,
     diagonal: Vec<f64>,
     free: Vec<bool>,
-    /// Whose diagonal block is another than before.
-    news: Vec<bool>,
-    /// x since it was last asked for, r, p, t, q of the iteration, and what a forward sweep has taken from rows to come: zero between sweeps.
-    solution: Vec<Four>,
-    residual: Vec<Four>,
-    direction: Vec<Four>,
-    swept: Vec<Four>,
-    image: Vec<Four>,
-    sums: Vec<Four>,
+    /// x since it was last asked for, r, p, t, q of the iteration.
+    solution: Vec<Bundle>,
+    residual: Vec<Bundle>,
+    direction: Vec<Bundle>,
+    swept: Vec<Bundle>,
+    image: Vec<Bundle>,
+    /// S t of a backward sweep, by bundles and by nodes, and what sweeps have given to rows to come: zero between sweeps.
+    found: Vec<Bundle>,
+    singles: Vec<Single>,
+    even: Vec<Bundle>,
+    loose: Vec<Single>,
+    /// S times what rows became in a forward sweep.
+    behind: Vec<Single>,
     /// Where the iteration stands, if it can go on.
     run: Option<Run>,
     /// The residual over the iteration's own, as last seen with this matrix.
@@ -102,90 +110,93 @@ impl Scratch {
         if !partly {
             self.ratio = None;
         }
-        let n = matrix.nodes();
         if !same || self.blocks != matrix.columns().len() {
-            self.pattern.fill(matrix, free);
-            self.blocks = matrix.columns().len();
-            self.values.resize(9 * self.pattern.columns.len() + 1, 0.0);
+            self.make_room(matrix, free);
         }
-        if self.scale.len() != n {
-            self.scale = vec![DMat3::ZERO; n];
-            self.rows = vec![[Four::default(); 3]; n];
-            self.diagonal = vec![0.0; 9 * n];
-            self.news = vec![true; n];
-            let Self { solution, residual, direction, swept, image, sums, .. } = self;
-            for vector in [solution, residual, direction, swept, image, sums] {
-                *vector = vec![Four::default(); n];
-            }
-            self.product = vec![DVec3::ZERO; n];
-            self.everywhere = vec![true; n];
-            self.left = vec![DVec3::ZERO; n];
-        }
-        let chunks = matrix.chunks();
-        let (scale, rows) = (Disjoint::new(&mut self.scale), Disjoint::new(&mut self.rows));
-        let (news, seen) = (Disjoint::new(&mut self.news), Disjoint::new(&mut self.diagonal));
-        let [bad] = chunks.sum(|_, range| {
-            // SAFETY: chunks are disjoint, here and below.
-            let (scale, rows) = unsafe { (scale.slice(range.clone()), rows.slice(range.clone())) };
-            // SAFETY: as above.
-            let (news, seen) = unsafe { (news.slice(range.clone()), seen.slice(9 * range.start..9 * range.end)) };
+        let (scale, seen) = (Disjoint::new(&mut self.scale), Disjoint::new(&mut self.diagonal));
+        let [bad] = matrix.chunks().sum(|_, range| {
+            // SAFETY: chunks are disjoint.
+            let (scale, seen) = unsafe { (scale.slice(range.clone()), seen.slice(9 * range.start..9 * range.end)) };
             let mut bad = 0.0;
             for (k, i) in range.enumerate() {
                 let (seen, block) = (&mut seen[9 * k..9 * k + 9], &matrix.diagonals()[9 * i..9 * i + 9]);
-                news[k] = !partly || seen != block;
-                if !news[k] {
+                if seen == block {
                     continue;
                 }
                 seen.copy_from_slice(block);
-                scale[k] = DMat3::ZERO;
                 if free[i] {
                     match inverse_root(&matrix.diagonal(i)) {
                         Some(root) => scale[k] = root,
-                        None => bad += 1.0,
+                        None => {
+                            seen[0] = f64::NAN;
+                            bad += 1.0;
+                        }
                     }
                 }
-                rows[k] = [narrow(scale[k].row(0)), narrow(scale[k].row(1)), narrow(scale[k].row(2))];
             }
             [bad]
         });
         if bad > 0.0 {
             return false;
         }
-        let (rows, news, values) = (&self.rows, &self.news, Disjoint::new(&mut self.values));
-        let pattern = &self.pattern;
-        chunks.each(|_, range| {
-            let blocks = pattern.row(range.start).start..pattern.row(range.end - 1).end;
-            // SAFETY: as above; blocks of different rows do not overlap.
-            let out = unsafe { values.slice(9 * blocks.start..9 * blocks.end) };
-            let mut out = out.as_chunks_mut::<9>().0.iter_mut();
-            for row in range {
-                // Sᵀ_i B S_j; S has nothing under its diagonal.
-                let [s0, s1, s2] = rows[row].map(Four::spread);
-                for p in pattern.row(row) {
-                    let Some(out) = out.next() else { break };
-                    let (column, p) = (pattern.columns[p] as usize, pattern.source[p] as usize);
-                    if !(news[row] || news[column]) {
-                        continue;
+        let Self { pattern, full, links, linked, scale, scales, .. } = self;
+        let scales = Disjoint::new(scales);
+        pattern.each(|group| {
+            // SAFETY: groups are disjoint.
+            let scales = unsafe { scales.slice(group.bundles.clone()) };
+            for (scales, nodes) in scales.iter_mut().zip(pattern.bundles(group)) {
+                for (lane, node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
+                    let DMat3 { x_axis: x, y_axis: y, z_axis: z } = scale[*node as usize];
+                    for (to, value) in scales.iter_mut().zip([x.x, y.x, z.x, y.y, z.y, z.z]) {
+                        to[lane] = value as f32;
                     }
-                    let other = &rows[column];
-                    let mut half = [Four::default(); 3];
-                    for r in 0..3 {
-                        let [a, b, c] = of(matrix.single_row(p, r)).spread();
-                        half[r] = a.times(other[0]).plus(b.times(other[1])).plus(c.times(other[2]));
-                    }
-                    let first = s0[0].times(half[0]);
-                    let second = s0[1].times(half[0]).plus(s1[1].times(half[1]));
-                    let third = s0[2].times(half[0]).plus(s1[2].times(half[1])).plus(s2[2].times(half[2]));
-                    out[..4].copy_from_slice(&first.array());
-                    out[3..7].copy_from_slice(&second.array());
-                    out[6..].copy_from_slice(&third.array()[..3]);
                 }
             }
         });
+        if !partly {
+            *linked = !matrix.links().is_empty();
+            if *linked {
+                fill(pattern, links, |group, slots| {
+                    each(slots.len(), &mut Linked { pattern, matrix, first: group.slots.start, slots });
+                });
+            } else {
+                fill(pattern, full, |group, slots| {
+                    each(slots.len(), &mut Copied { pattern, matrix, first: group.slots.start, slots });
+                });
+            }
+        }
         (self.version, self.outside) = (matrix.version(), matrix.version_outside());
+        true
+    }
+
+    /// Room for a matrix with other blocks or other held nodes.
+    fn make_room(&mut self, matrix: &BlockMatrix, free: &[bool]) {
+        let n = matrix.nodes();
+        self.pattern = Pattern::new(free, |visit| {
+            for row in 0..n {
+                for p in matrix.row_range(row).filter(|&p| matrix.columns()[p] as usize > row) {
+                    visit([row as u32, matrix.columns()[p]], p as u32);
+                }
+            }
+        });
+        self.blocks = matrix.columns().len();
+        (self.full, self.links) = (Vec::new(), Vec::new());
+        self.scale = vec![DMat3::ZERO; n];
+        self.diagonal = vec![f64::NAN; 9 * n];
+        let bundles = self.pattern.len();
+        self.scales = vec![Corner::default(); bundles];
+        let Self { solution, residual, direction, swept, image, found, even, .. } = self;
+        for vector in [solution, residual, direction, swept, image, found, even] {
+            *vector = vec![Bundle::default(); bundles];
+        }
+        for list in [&mut self.singles, &mut self.loose, &mut self.behind] {
+            *list = vec![Single::default(); WIDER * bundles];
+        }
+        self.product = vec![DVec3::ZERO; n];
+        self.everywhere = vec![true; n];
+        self.left = vec![DVec3::ZERO; n];
         self.free.clear();
         self.free.extend_from_slice(free);
-        true
     }
 
     /// A x of the last solution, on held nodes too, if it is known.
@@ -292,7 +303,7 @@ impl Scratch {
                     }
                     // It goes on as long as that helps: setting out anew forgets the directions found.
                     let on = self.run.filter(|run| idle == 0 && target(run, self.ratio) > deepest(run));
-                    let run = on.unwrap_or_else(|| self.begin(matrix, left2.sqrt()));
+                    let run = on.unwrap_or_else(|| self.begin(left2.sqrt()));
                     if start == Start::Zero && run.first > 0.0 {
                         // Of a right side as smooth as this one; later ones have peaks that a sweep takes away.
                         self.ratio.get_or_insert(run.first.sqrt().recip());
@@ -301,13 +312,13 @@ impl Scratch {
                 }
             };
             let aim = target(&run, self.ratio).max(deepest(&run)).min(STEP * run.rr);
-            let iterations = self.iterate(matrix, &mut run, aim, settings.max_iterations - report.iterations);
+            let iterations = self.iterate(&mut run, aim, settings.max_iterations - report.iterations);
             report.iterations += iterations;
             if iterations == 0 {
                 break;
             }
             (found, fresh) = (false, false);
-            self.give(matrix, &mut run, x);
+            self.give(&mut run, x);
             self.run = Some(run);
             if look {
                 report.residual = run.size * run.rr.sqrt() * self.ratio.unwrap_or(run.first.sqrt().recip()) / norm;
@@ -320,15 +331,23 @@ impl Scratch {
     }
 
     /// Adds what the iteration has found since it was last asked to `x`.
-    fn give(&mut self, matrix: &BlockMatrix, run: &mut Run, x: &mut [DVec3]) {
-        let (solution, out, size) = (Disjoint::new(&mut self.solution), Disjoint::new(x), run.size);
-        let (scale, swept, alpha) = (&self.scale, &self.swept, Four::splat(run.alpha));
-        matrix.chunks().each(|_, range| {
-            // SAFETY: chunks are disjoint.
-            let (x, solution) = unsafe { (out.slice(range.clone()), solution.slice(range.clone())) };
-            for (k, i) in range.enumerate() {
-                x[k] += size * (scale[i] * wide(solution[k].plus(alpha.times(swept[i]))));
-                solution[k] = Four::default();
+    fn give(&mut self, run: &mut Run, x: &mut [DVec3]) {
+        let Self { pattern, solution, swept, scale, .. } = self;
+        let (solution, out, size) = (Disjoint::new(solution), Disjoint::new(x), run.size);
+        let (scale, swept, alpha) = (&*scale, &*swept, run.alpha);
+        pattern.each(|group| {
+            // SAFETY: groups are disjoint.
+            let solution = unsafe { solution.slice(group.bundles.clone()) };
+            let swept = &swept[group.bundles.clone()];
+            for ((found, swept), nodes) in solution.iter_mut().zip(swept).zip(pattern.bundles(group)) {
+                for (lane, node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
+                    let part = |c: usize| f64::from(found[c][lane] + alpha * swept[c][lane]);
+                    let node = *node as usize;
+                    // SAFETY: a node has one place.
+                    let x = unsafe { out.slice(node..node + 1) };
+                    x[0] += size * (scale[node] * DVec3::new(part(0), part(1), part(2)));
+                }
+                *found = Bundle::default();
             }
         });
         run.alpha = 0.0;
@@ -350,73 +369,89 @@ impl Scratch {
     }
 
     /// Sets out from zero, on `left` over `size`.
-    fn begin(&mut self, matrix: &BlockMatrix, size: f64) -> Run {
-        let Self { pattern, values, scale, solution, residual, direction, swept, sums, left, .. } = self;
-        let (sweep, scale, left) = (Sweep::new(pattern, values), &*scale, &*left);
-        let (x, r, p) = (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction));
-        let (t, sums) = (Disjoint::new(swept), Disjoint::new(sums));
-        let [first] = matrix.chunks().sum_in_twos(|two| {
-            for range in two.clone() {
-                // SAFETY: chunks are disjoint, here and below.
-                let clear = unsafe { [x.slice(range.clone()), p.slice(range.clone()), t.slice(range)] };
-                clear.into_iter().for_each(|vector| vector.fill(Four::default()));
-            }
-            let mut turns = two.clone().map(|range| SetOut {
-                // SAFETY: as above.
-                r: unsafe { r.slice(range.clone()) },
-                scale: &scale[range.clone()],
-                left: &left[range],
-                size,
-                rr: Dot::default(),
-            });
+    fn begin(&mut self, size: f64) -> Run {
+        let (full, links) = (std::mem::take(&mut self.full), std::mem::take(&mut self.links));
+        let run = if self.linked { self.begin_with(&links, size) } else { self.begin_with(&full, size) };
+        (self.full, self.links) = (full, links);
+        run
+    }
+
+    fn begin_with<B: Blocks>(&mut self, values: &[B], size: f64) -> Run {
+        let Self { pattern, scale, scales, solution, residual, direction, swept, left, .. } = self;
+        let (x, r, p, t) =
+            (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction), Disjoint::new(swept));
+        let rooms = Rooms::new(&mut self.even, &mut self.loose, &mut self.found, &mut self.behind);
+        let (sweep, scale, left) = (Sweep::new(pattern, values, scales), &*scale, &*left);
+        let [first] = pattern.sum(|group| {
+            let bundles = &group.bundles;
+            // SAFETY: groups are disjoint, here and below.
+            let clear = unsafe { [x.slice(bundles.clone()), p.slice(bundles.clone()), t.slice(bundles.clone())] };
+            clear.into_iter().for_each(|vector| vector.fill(Bundle::default()));
             // SAFETY: as above.
-            let sums = two.clone().map(|range| unsafe { sums.slice(range) });
-            sweep.forward(two, sums, &mut turns);
-            turns.map(|turn| [turn.rr.total()])
+            let r = unsafe { r.slice(bundles.clone()) };
+            for (r, nodes) in r.iter_mut().zip(pattern.bundles(group)) {
+                for (lane, &node) in nodes.iter().enumerate() {
+                    let right = match left.get(node as usize) {
+                        Some(left) => scale[node as usize].transpose() * (*left / size),
+                        None => DVec3::ZERO,
+                    };
+                    (r[0][lane], r[1][lane], r[2][lane]) = (right.x as f32, right.y as f32, right.z as f32);
+                }
+            }
+            let mut turn = SetOut { r, rr: Dot::default() };
+            // SAFETY: as above.
+            sweep.forward(group, None, unsafe { rooms.of(group) }, &mut turn);
+            [turn.rr.total()]
         });
         Run { size, first, rr: first, alpha: 0.0, beta: 0.0 }
     }
 
     /// Goes on until the square of the iteration's own residual is at most `aim`; returns the iterations.
-    fn iterate(&mut self, matrix: &BlockMatrix, run: &mut Run, aim: f64, most: usize) -> usize {
-        let chunks = matrix.chunks();
-        let Self { pattern, values, solution, residual, direction, swept, image, sums, .. } = self;
-        let sweep = Sweep::new(pattern, values);
+    fn iterate(&mut self, run: &mut Run, aim: f64, most: usize) -> usize {
+        let (full, links) = (std::mem::take(&mut self.full), std::mem::take(&mut self.links));
+        let iterations = if self.linked {
+            self.iterate_with(&links, run, aim, most)
+        } else {
+            self.iterate_with(&full, run, aim, most)
+        };
+        (self.full, self.links) = (full, links);
+        iterations
+    }
+
+    fn iterate_with<B: Blocks>(&mut self, values: &[B], run: &mut Run, aim: f64, most: usize) -> usize {
+        let Self { pattern, scales, solution, residual, direction, swept, image, .. } = self;
+        let Self { singles, even, loose, found, behind, .. } = self;
+        let (pattern, sweep) = (&*pattern, Sweep::new(pattern, values, scales));
         let mut iterations = 0;
         while run.rr > aim && run.rr.is_finite() && iterations < most {
             // x += α t of the step before, p = r + β p, t = C⁻ᵀ p
             {
                 let (x, p, t) = (Disjoint::new(solution), Disjoint::new(direction), Disjoint::new(swept));
-                let (r, alpha, beta) = (&*residual, Four::splat(run.alpha), Four::splat(run.beta));
-                chunks.sum_in_twos(|two| {
-                    // SAFETY: chunks are disjoint, here and below.
-                    let mut turns = two.clone().map(|range| unsafe {
-                        Turn { r: &r[range.clone()], x: x.slice(range.clone()), p: p.slice(range), alpha, beta }
-                    });
+                let rooms = Rooms::new(even, loose, found, singles);
+                let (r, alpha, beta) = (&*residual, run.alpha, run.beta);
+                pattern.each(|group| {
+                    let bundles = &group.bundles;
+                    // SAFETY: groups are disjoint, here and below.
+                    let (x, p, t) =
+                        unsafe { (x.slice(bundles.clone()), p.slice(bundles.clone()), t.slice(bundles.clone())) };
+                    let mut turn = Turn { r: &r[bundles.clone()], x, p, t, alpha, beta };
                     // SAFETY: as above.
-                    let both = two.clone().map(|range| unsafe { t.slice(range) });
-                    sweep.backward(two, both, &mut turns);
-                    [[]; 2]
+                    sweep.backward(group, unsafe { rooms.of(group) }, &mut turn);
                 });
             }
             // q = t + C⁻¹ (p - κ t + R t)
             let [pq] = {
-                let (q, sums) = (Disjoint::new(image), Disjoint::new(sums));
-                let (t, p) = (&*swept, &*direction);
-                chunks.sum_in_twos(|two| {
-                    let mut turns = two.clone().map(|range| Return {
-                        sweep,
-                        first: range.start,
-                        t,
-                        p: &p[range.clone()],
-                        // SAFETY: as above.
-                        q: unsafe { q.slice(range) },
-                        pq: Dot::default(),
-                    });
+                let q = Disjoint::new(image);
+                let rooms = Rooms::new(even, loose, found, behind);
+                let (t, p, singles) = (&*swept, &*direction, &singles[..]);
+                pattern.sum(|group| {
+                    let (t, p) = (&t[group.bundles.clone()], &p[group.bundles.clone()]);
                     // SAFETY: as above.
-                    let sums = two.clone().map(|range| unsafe { sums.slice(range) });
-                    sweep.forward(two, sums, &mut turns);
-                    turns.map(|turn| [turn.pq.total()])
+                    let q = unsafe { q.slice(group.bundles.clone()) };
+                    let mut turn = Return { t, p, q, pq: Dot::default() };
+                    // SAFETY: as above.
+                    sweep.forward(group, Some(singles), unsafe { rooms.of(group) }, &mut turn);
+                    [turn.pq.total()]
                 })
             };
             if pq <= 0.0 || !pq.is_finite() {
@@ -427,16 +462,13 @@ impl Scratch {
             iterations += 1;
             run.alpha = (run.rr / pq) as f32;
             let [next] = {
-                let (r, q, alpha) = (Disjoint::new(residual), &*image, Four::splat(run.alpha));
-                chunks.sum(|_, range| {
+                let (r, q, alpha) = (Disjoint::new(residual), &*image, run.alpha);
+                pattern.sum(|group| {
                     // SAFETY: as above.
-                    let r = unsafe { r.slice(range.clone()) };
-                    let mut dot = Dot::default();
-                    for (r, q) in r.iter_mut().zip(&q[range]) {
-                        *r = r.minus(alpha.times(*q));
-                        dot.add(*r, *r);
-                    }
-                    [dot.total()]
+                    let r = unsafe { r.slice(group.bundles.clone()) };
+                    let mut turn = Advance { r, q: &q[group.bundles.clone()], alpha, rr: Dot::default() };
+                    each(group.bundles.len(), &mut turn);
+                    [turn.rr.total()]
                 })
             };
             run.beta = (next / run.rr) as f32;
@@ -446,21 +478,140 @@ impl Scratch {
     }
 }
 
-/// r = C⁻¹ Sᵀ b
+impl Pattern {
+    /// Does something to every group, side by side.
+    fn each(&self, work: impl Fn(&Group) + Sync) {
+        self.sum(|group| {
+            work(group);
+            []
+        });
+    }
+
+    /// The same, and adds up what it returns, in the order of groups.
+    fn sum<const N: usize>(&self, work: impl Fn(&Group) -> [f64; N] + Sync) -> [f64; N] {
+        sum::<N, MOST_GROUPS>(self.groups.len(), |g| work(&self.groups[g]))
+    }
+
+    /// Nodes of every bundle of a group.
+    fn bundles(&self, group: &Group) -> &[[u32; WIDER]] {
+        &self.nodes.as_chunks().0[group.bundles.clone()]
+    }
+}
+
+/// Rooms of all groups.
+struct Rooms<'a> {
+    even: Disjoint<'a, Bundle>,
+    loose: Disjoint<'a, Single>,
+    found: Disjoint<'a, Bundle>,
+    singles: Disjoint<'a, Single>,
+}
+
+impl<'a> Rooms<'a> {
+    fn new(
+        even: &'a mut [Bundle],
+        loose: &'a mut [Single],
+        found: &'a mut [Bundle],
+        singles: &'a mut [Single],
+    ) -> Self {
+        let (even, found) = (Disjoint::new(even), Disjoint::new(found));
+        Self { even, loose: Disjoint::new(loose), found, singles: Disjoint::new(singles) }
+    }
+
+    /// That of one.
+    ///
+    /// # Safety
+    /// No room may be in use twice at the same time.
+    unsafe fn of(&self, group: &Group) -> Room<'_> {
+        let (bundles, places) = (&group.bundles, WIDER * group.bundles.start..WIDER * group.bundles.end);
+        // SAFETY: by the caller.
+        unsafe {
+            Room {
+                even: self.even.slice(bundles.clone()),
+                loose: self.loose.slice(places.clone()),
+                found: self.found.slice(bundles.clone()),
+                singles: self.singles.slice(places),
+            }
+        }
+    }
+}
+
+/// Fills the slots of all groups, side by side.
+fn fill<B: Blocks>(pattern: &Pattern, slots: &mut Vec<B>, by: impl Fn(&Group, &mut [B]) + Sync) {
+    slots.resize(pattern.sources.len(), B::ZERO);
+    let slots = Disjoint::new(slots);
+    // SAFETY: groups are disjoint, and so are their slots.
+    pattern.each(|group| by(group, unsafe { slots.slice(group.slots.clone()) }));
+}
+
+/// Slots of any blocks.
+struct Copied<'a> {
+    pattern: &'a Pattern,
+    matrix: &'a BlockMatrix,
+    first: usize,
+    slots: &'a mut [Full],
+}
+
+impl Each for Copied<'_> {
+    #[inline(always)]
+    fn visit<S: Singles>(&mut self, slot: usize) {
+        let out = &mut self.slots[slot];
+        for (lane, &source) in self.pattern.sources[self.first + slot].iter().enumerate() {
+            if source != NONE {
+                let entries = self.matrix.single(source as usize / 2);
+                for e in 0..9 {
+                    out[e][lane] = -entries[if source % 2 == 1 { 3 * (e % 3) + e / 3 } else { e }];
+                }
+            }
+        }
+    }
+}
+
+/// Slots of links.
+struct Linked<'a> {
+    pattern: &'a Pattern,
+    matrix: &'a BlockMatrix,
+    first: usize,
+    slots: &'a mut [Links],
+}
+
+impl Each for Linked<'_> {
+    #[inline(always)]
+    fn visit<S: Singles>(&mut self, slot: usize) {
+        let (sources, links) = (&self.pattern.sources[self.first + slot], self.matrix.links());
+        let out = &mut self.slots[slot];
+        if sources.contains(&NONE) {
+            for (lane, &source) in sources.iter().enumerate().filter(|(_, s)| **s != NONE) {
+                let link = links[source as usize / 2];
+                for e in 0..4 {
+                    out[e][lane] = link[e];
+                }
+            }
+            return;
+        }
+        let mut at = [0; WIDER];
+        for lane in 0..WIDER {
+            at[lane] = sources[lane] / 2;
+            assert!((at[lane] as usize) < links.len());
+        }
+        // SAFETY: there are such links.
+        let fours = unsafe { S::fours(links, &at) };
+        for e in 0..4 {
+            fours[e].store(&mut out[e]);
+        }
+    }
+}
+
+/// r = C⁻¹ r
 struct SetOut<'a> {
-    r: &'a mut [Four],
-    scale: &'a [DMat3],
-    left: &'a [DVec3],
-    size: f64,
+    r: &'a mut [Bundle],
     rr: Dot,
 }
 
 impl Forward for SetOut<'_> {
     #[inline(always)]
-    fn value(&mut self, k: usize, sum: Four) -> Four {
-        let right = narrow(self.scale[k].transpose() * (self.left[k] / self.size));
-        let own = right.plus(sum).times(Four::splat(RELAXED));
-        self.r[k] = own;
+    fn value<S: Singles>(&mut self, k: usize, sum: [S; 3]) -> [S; 3] {
+        let own = scaled(plus(load(&self.r[k]), sum), S::splat(RELAXED));
+        store(own, &mut self.r[k]);
         self.rr.add(own, own);
         own
     }
@@ -468,61 +619,62 @@ impl Forward for SetOut<'_> {
 
 /// x += α t of the step before, p = r + β p, t = C⁻ᵀ p
 struct Turn<'a> {
-    r: &'a [Four],
-    x: &'a mut [Four],
-    p: &'a mut [Four],
-    alpha: Four,
-    beta: Four,
+    r: &'a [Bundle],
+    x: &'a mut [Bundle],
+    p: &'a mut [Bundle],
+    t: &'a mut [Bundle],
+    alpha: f32,
+    beta: f32,
 }
 
 impl Backward for Turn<'_> {
     #[inline(always)]
-    fn value(&mut self, k: usize, pull: Four, old: Four) -> Four {
-        self.x[k] = self.x[k].plus(self.alpha.times(old));
-        let p = self.r[k].plus(self.beta.times(self.p[k]));
-        self.p[k] = p;
-        p.minus(pull).times(Four::splat(RELAXED))
+    fn value<S: Singles>(&mut self, k: usize, sum: [S; 3]) -> [S; 3] {
+        store(fused(S::single(self.alpha), load(&self.t[k]), load(&self.x[k])), &mut self.x[k]);
+        let p = fused(S::single(self.beta), load(&self.p[k]), load(&self.r[k]));
+        store(p, &mut self.p[k]);
+        let t = scaled(plus(p, sum), S::splat(RELAXED));
+        store(t, &mut self.t[k]);
+        t
     }
 }
 
 /// q = t + C⁻¹ (p - κ t + R t)
 struct Return<'a> {
-    sweep: Sweep<'a>,
-    first: usize,
-    t: &'a [Four],
-    p: &'a [Four],
-    q: &'a mut [Four],
+    t: &'a [Bundle],
+    p: &'a [Bundle],
+    q: &'a mut [Bundle],
     pq: Dot,
 }
 
 impl Forward for Return<'_> {
     #[inline(always)]
-    fn value(&mut self, k: usize, sum: Four) -> Four {
-        let (row, p) = (self.first + k, self.p[k]);
-        let t = self.t[row];
-        let right = p.minus(Four::splat(LEFT).times(t)).plus(self.sweep.across(row, self.t));
-        let own = right.plus(sum).times(Four::splat(RELAXED));
-        let q = own.plus(t);
-        self.q[k] = q;
+    fn value<S: Singles>(&mut self, k: usize, sum: [S; 3]) -> [S; 3] {
+        let (t, p) = (load(&self.t[k]), load(&self.p[k]));
+        let right = fused(S::splat(-LEFT), t, p);
+        let own = scaled(plus(right, sum), S::splat(RELAXED));
+        let q = plus(own, t);
+        store(q, &mut self.q[k]);
         self.pq.add(q, p);
         own
     }
 }
 
-#[inline(always)]
-fn of([x, y, z]: [f32; 3]) -> Four {
-    Four::new(x, y, z)
+/// r -= α q
+struct Advance<'a> {
+    r: &'a mut [Bundle],
+    q: &'a [Bundle],
+    alpha: f32,
+    rr: Dot,
 }
 
-#[inline(always)]
-fn narrow(v: DVec3) -> Four {
-    Four::new(v.x as f32, v.y as f32, v.z as f32)
-}
-
-#[inline(always)]
-fn wide(v: Four) -> DVec3 {
-    let [x, y, z, _] = v.array();
-    DVec3::new(f64::from(x), f64::from(y), f64::from(z))
+impl Each for Advance<'_> {
+    #[inline(always)]
+    fn visit<S: Singles>(&mut self, k: usize) {
+        let r = fused(S::single(-self.alpha), load(&self.q[k]), load(&self.r[k]));
+        store(r, &mut self.r[k]);
+        self.rr.add(r, r);
+    }
 }
 
 /// S with S Sᵀ = D⁻¹, by Cholesky: D = G Gᵀ, S = G⁻ᵀ; none where D is not positive definite.
