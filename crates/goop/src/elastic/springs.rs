@@ -274,7 +274,7 @@ impl Elasticity for Springs {
         matrix: &mut BlockMatrix,
     ) {
         let at = At { constants: self.constants(memory), x, tension_at, weights, exact };
-        if matrix.is_rough()
+        if matrix.may_link()
             && !exact
             && let Some(layout) = self.layout.get_or_init(|| Layout::new(self, matrix))
         {
@@ -282,7 +282,7 @@ impl Elasticity for Springs {
             self.chunks.each(|c, _| {
                 // SAFETY: every chunk is taken once.
                 let mut rows = unsafe { rows.chunk(c) };
-                self.link(c, at, layout, &mut rows);
+                self.link(at, layout, &mut rows);
             });
             return;
         }

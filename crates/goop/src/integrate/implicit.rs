@@ -178,7 +178,7 @@ pub(crate) fn solve_velocity(
         // Which touches hold is known long before how much they bear: looked at on the way until none changes.
         let mut looks = if scratch.now.touches.is_empty() { 0 } else { ROUGH_PASSES };
         let (mut pass, mut spent, mut start_at) = (0, 0, solve::Start::Zero);
-        if iteration == 0 && start.expected.len() == n && body.solver.loose() && scratch.by_parts.is_none() {
+        if iteration == 0 && start.expected.len() == n && body.solver.may_look() && scratch.by_parts.is_none() {
             let Scratch { solver, free, right, delta, .. } = scratch;
             for i in (0..n).filter(|&i| free[i]) {
                 delta[i] = start.expected[i] - v[i];
@@ -361,8 +361,8 @@ pub(crate) fn fill(
     scratch: &Scratch,
     matrix: &mut BlockMatrix,
 ) {
-    if body.solver.loose() && body.newton <= 1 {
-        matrix.clear_rough();
+    if body.newton <= 1 && body.solver.may_link() {
+        matrix.clear_rough(body.solver.loose());
     } else {
         matrix.clear();
     }

@@ -240,10 +240,10 @@ impl BlockMatrix {
         });
     }
 
-    /// Sets every value to zero, for entries of which six digits are enough: directions of a step that is solved
-    /// to a loose tolerance. Whoever knows nothing of that fills the matrix as ever.
-    pub fn clear_rough(&mut self) {
-        self.form = Form::Single;
+    /// Sets every value to zero; blocks may then be given as links, or, where six digits of them are enough (directions of
+    /// a step that is solved to a loose tolerance), in single precision. Whoever knows nothing of that fills the matrix as ever.
+    pub fn clear_rough(&mut self, singles: bool) {
+        self.form = if singles { Form::Single } else { Form::Links };
         (self.version, self.outside) = (next_version(), next_version());
         self.clear_diagonal();
     }
@@ -258,6 +258,11 @@ impl BlockMatrix {
 
     /// Whether blocks off the diagonal may be given in single precision.
     pub fn is_rough(&self) -> bool {
+        self.form == Form::Single
+    }
+
+    /// Whether they may be given as links.
+    pub fn may_link(&self) -> bool {
         self.form != Form::Double
     }
 
@@ -329,7 +334,7 @@ impl BlockMatrix {
 
     /// Gives chunks of rows to be filled side by side.
     pub fn rows_mut(&mut self) -> RowsMut<'_, f64> {
-        if self.is_rough() {
+        if self.may_link() {
             // Nothing is in it yet.
             self.values.fill(0.0);
             self.form = Form::Double;
@@ -357,7 +362,7 @@ impl BlockMatrix {
 
     /// The same with links off the diagonal; they are as they were.
     pub(crate) fn links_mut(&mut self) -> RowsMut<'_, Link> {
-        assert!(self.is_rough(), "cleared for single precision");
+        assert!(self.may_link(), "cleared for links");
         self.form = Form::Links;
         self.links.resize(self.columns.len(), Link::default());
         (self.version, self.outside) = (next_version(), next_version());
@@ -699,9 +704,63 @@ impl RowsChunk<'_, f32> {
 
 impl RowsChunk<'_, Link> {
     /// The links of the chunk's rows, and which block the first is.
-    #[inline(always)]
     pub fn links(&mut self) -> (&mut [Link], usize) {
         (self.values, self.first_block)
+    }
+
+    /// [`close`](Self::close) for links.
+    pub fn close_links(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.close_links_avx2() };
+        }
+        self.close_links_by::<[f64; WIDE]>();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn close_links_avx2(&mut self) {
+        self.close_links_by::<crate::lanes::avx2::Register>();
+    }
+
+    #[inline(always)]
+    fn close_links_by<L: Lanes>(&mut self) {
+        let (diagonal, _) = self.diagonal.as_chunks_mut::<9>();
+        for row in 0..self.inside.len() {
+            let inside = self.inside[row][0]..self.inside[row][1];
+            let mut sums = rows_of::<L>(&diagonal[row]);
+            for p in self.row_start[row]..self.row_start[row + 1] {
+                let [a, x, y, z] = self.values[p as usize - self.first_block];
+                let e = L::load_single(&[x, y, z, 0.0]);
+                let own = [
+                    e.times(L::splat(f64::from(x))).plus(L::load_single(&[a, 0.0, 0.0, 0.0])),
+                    e.times(L::splat(f64::from(y))).plus(L::load_single(&[0.0, a, 0.0, 0.0])),
+                    e.times(L::splat(f64::from(z))).plus(L::load_single(&[0.0, 0.0, a, 0.0])),
+                ];
+                sums = L::plus_vectors(sums, own);
+                if inside.contains(&p) {
+                    let to = &mut diagonal[self.columns[p as usize] as usize - self.first_row];
+                    store_rows(L::plus_vectors(rows_of::<L>(to), own), to);
+                }
+            }
+            store_rows(sums, &mut diagonal[row]);
+        }
+    }
+}
+
+/// The rows of a block.
+#[inline(always)]
+fn rows_of<L: Lanes>(block: &[f64; 9]) -> [L; 3] {
+    let (rows, _) = block.as_chunks::<3>();
+    [L::load_vector(&rows[0]), L::load_vector(&rows[1]), L::load_vector(&rows[2])]
+}
+
+#[inline(always)]
+fn store_rows<L: Lanes>(from: [L; 3], block: &mut [f64; 9]) {
+    let (rows, _) = block.as_chunks_mut::<3>();
+    for r in 0..3 {
+        from[r].store_vector(&mut rows[r]);
     }
 }
 

@@ -42,6 +42,9 @@ pub(super) struct Row {
     /// How many of each.
     pub loose: u16,
     pub even: u16,
+    /// Whether any loose slot begins at the bundle, and whether one ends there; one across counts as an end on both sides.
+    pub begins: bool,
+    pub ends: bool,
 }
 
 /// Bundles that are swept one after another.
@@ -181,6 +184,16 @@ impl Pattern {
                 }
             }
             self.rows.push(row);
+        }
+        for (n, [rows, columns]) in self.ends.iter().enumerate().skip(ends.start) {
+            for lane in 0..WIDER {
+                let [row, column] = [rows[lane], columns[lane]].map(|place| place as usize / WIDER);
+                if ends.contains(&n) {
+                    self.rows[row].ends = true;
+                } else {
+                    (self.rows[row].begins, self.rows[column].ends) = (true, true);
+                }
+            }
         }
         let group = &mut self.groups[g];
         (group.slots, group.across) = (slots..self.sources.len(), ends);

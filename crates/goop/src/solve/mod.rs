@@ -103,9 +103,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether nodes are solved in single precision first.
+    /// Whether blocks of nodes need six digits and no more.
     pub fn loose(&self) -> bool {
         self.may_look() && self.tolerance >= LOOSE
+    }
+
+    /// Whether springs may be links, which are rounded to single precision too, but as energies: what is stiff stays free to turn.
+    pub fn may_link(&self) -> bool {
+        self.may_look() && self.tolerance >= LINKED
+    }
+
+    /// Whether nodes are solved in single precision first.
+    fn single_first(&self) -> bool {
+        self.may_look() && self.tolerance >= LEAST_SINGLE
     }
 
     /// Whether an iteration may be looked at on its way.
@@ -113,10 +123,9 @@ impl Settings {
         self.method == Method::Auto && self.preconditioner == Preconditioner::Jacobi
     }
 
-    /// No first solve needs a residual below this: a tenth of the tolerance, and of the same kind.
+    /// No first solve needs a residual below this.
     pub fn least_at_once(&self) -> f64 {
-        let least = 0.1 * self.tolerance;
-        if self.loose() { least.max(LOOSE) } else { least }
+        0.1 * self.tolerance
     }
 }
 
@@ -259,9 +268,15 @@ fn most_sweeps(nodes: usize) -> usize {
 /// direct solver before the iteration is tried again.
 const DIRECT_FOR: u32 = 60;
 
-/// From this tolerance on nodes left to themselves are solved in single precision first: one round of
-/// it gets there. Below, more rounds would begin anew, and the iteration in double precision is kept.
+/// From this tolerance on blocks between nodes are kept in single precision: steps linearised once need no more of them. Below, the
+/// rounding of a very stiff body's blocks would be larger than its mass.
 const LOOSE: f64 = 1e-4;
+
+/// The same for springs kept as links.
+const LINKED: f64 = 1e-7;
+
+/// Nodes left to themselves are solved in single precision first, round by round, down to this tolerance.
+const LEAST_SINGLE: f64 = 1e-10;
 
 /// Scratch of the solvers of one body of nodes.
 #[derive(Debug, Default)]
@@ -337,7 +352,7 @@ impl Solver {
         }
         let warm = start != Start::Zero;
         let mut spent = 0;
-        if settings.loose() || (warm && auto && settings.preconditioner == Preconditioner::Jacobi) {
+        if settings.single_first() || (warm && settings.may_look()) {
             if !warm {
                 delta.fill(DVec3::ZERO);
             }

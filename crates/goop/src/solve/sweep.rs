@@ -277,11 +277,15 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                     S::add(given, columns, places, loose);
                 }
             }
-            let sum = plus(load(&even[here]), given::<S>(loose, here));
+            let mut sum = load(&even[here]);
             store(zero, &mut even[here]);
+            if row.ends {
+                sum = plus(sum, given::<S>(loose, here));
+            }
             let own = widened(scale, turn.value::<S>(here, narrowed(scale, sum)));
-            let (singles, _) = singles.as_chunks_mut::<WIDER>();
-            S::separate(own, &mut singles[here]);
+            if row.begins {
+                S::separate(own, &mut singles.as_chunks_mut().0[here]);
+            }
             for s in 0..usize::from(row.even) {
                 // SAFETY: as above, to bundles of the group.
                 let (slot, to) = unsafe {
@@ -300,7 +304,10 @@ impl<'a, B: Blocks> Sweep<'a, B> {
         let (first, places, zero) = (group.bundles.start, WIDER * group.bundles.start, [S::splat(0.0); 3]);
         for k in group.bundles.clone().rev() {
             let (here, row, scale) = (k - first, &self.pattern.rows[k], &self.scales[k]);
-            let mut sum = given::<S>(loose, here);
+            let mut sum = zero;
+            if row.begins {
+                sum = given::<S>(loose, here);
+            }
             for s in (0..usize::from(row.even)).rev() {
                 // SAFETY: slots of a row are there, and lead to bundles of the group.
                 let (slot, from) = unsafe {
@@ -311,8 +318,9 @@ impl<'a, B: Blocks> Sweep<'a, B> {
             }
             let own = widened(scale, turn.value::<S>(here, narrowed(scale, sum)));
             store(own, &mut found[here]);
-            let (separate, _) = singles.as_chunks_mut::<WIDER>();
-            S::separate(own, &mut separate[here]);
+            if row.ends {
+                S::separate(own, &mut singles.as_chunks_mut().0[here]);
+            }
             for s in (0..usize::from(row.loose)).rev() {
                 // SAFETY: as above, to places of the group.
                 unsafe {
@@ -352,10 +360,10 @@ impl<'a, B: Blocks> Sweep<'a, B> {
 /// What loose slots have given to a bundle, which is zero then.
 #[inline(always)]
 fn given<S: Singles>(loose: &mut [Single], bundle: usize) -> [S; 3] {
-    let own = &mut loose[WIDER * bundle..WIDER * (bundle + 1)];
+    let own = &mut loose.as_chunks_mut::<WIDER>().0[bundle];
     // SAFETY: eight of them.
     let sum = unsafe { S::vectors(own, &[0, 1, 2, 3, 4, 5, 6, 7], 0) };
-    own.fill([0.0; 4]);
+    S::separate([S::splat(0.0); 3], own);
     sum
 }
 

@@ -313,7 +313,7 @@ fn the_rough_stiffness_is_the_clamped_one_to_six_digits() {
     let weights = Weights { position: 1e-4, velocity: 1e-2 };
     let (mut clamped, mut rough) = (finite.structure(), finite.structure());
     finite.stiffness_under_tension(&[], &x, &before, weights, false, &mut clamped);
-    rough.clear_rough();
+    rough.clear_rough(true);
     finite.stiffness_under_tension(&[], &x, &before, weights, false, &mut rough);
     let (top, mut off) = (clamped.diagonal(4000).x_axis.x, 0.0f64);
     for row in 0..shape.len() {
@@ -330,7 +330,7 @@ fn the_rough_stiffness_is_the_clamped_one_to_six_digits() {
 
     let mut plain = finite.structure();
     let at = At { x: &x, tension_at: &before, weights, exact: false };
-    plain.clear_rough();
+    plain.clear_rough(true);
     let (rows, places) = (plain.singles_mut(), finite.tetrahedra.positions.get().unwrap());
     for c in 0..finite.chunks.count() {
         // SAFETY: one after the other.
