@@ -213,7 +213,9 @@ pub(crate) fn solve_velocity(
             // A stiff body's right side is large beside its momenta, and a residual small
             // beside it can still hold the body back: measure it by the momenta too.
             let fair = |delta: &[DVec3]| tolerance * momentum_scale(model, body, h, v, delta) / outcome.newton_residual;
-            let likely = if strict { fair(delta).clamp(body.solver.least_at_once(), tolerance) } else { tolerance };
+            // A guess of the end says well what is fair; nothing at all says too much.
+            let least = if start_at == solve::Start::Zero { body.solver.least_at_once() } else { LEAST_RESIDUAL };
+            let likely = if strict { fair(delta).clamp(least, tolerance) } else { tolerance };
             let mut report = solve(likely, delta, &mut memory, start_at);
             if report.converged && strict {
                 let fair = fair(delta).max(LEAST_RESIDUAL);
