@@ -310,7 +310,7 @@ pub struct Bench {
     /// jelly cubes of the pile
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=2_000_000).map(|n| n as usize))]
     pub n: Option<usize>,
-    /// Step of a workload (s) [default: 1/60]
+    /// Step of a workload (s) [default: that of its scene]
     #[arg(long, value_name = "SECONDS", value_parser = dt)]
     pub dt: Option<f64>,
     /// Leave the converged run out
