@@ -12,9 +12,11 @@
 //! the frame's acceleration: μ v̇ and μ ω̇×r. Leaving those terms out is leaving columns of B out.
 
 use super::{get, put};
+use crate::crew;
 use crate::elastic::Linear;
 use crate::elastic::linear::Group;
 use crate::model::Terms;
+use crate::parallel::Disjoint;
 use crate::solve::{LinearSolver, Report, Settings, SparseMatrix};
 use glam::{DMat3, DVec3};
 use std::collections::HashMap;
@@ -107,6 +109,9 @@ pub struct Prepared {
     y: [DVec3; 6],
     turned: [DVec3; 6],
 }
+
+/// Nodes below which waking a thread costs more than it saves.
+const ALONE: usize = 500;
 
 /// Bytes of cached columns, at most; and how many are kept beyond twice those in use: nodes taken hold of one after
 /// another would fill the rest.
@@ -225,14 +230,25 @@ impl Factored {
         report
     }
 
-    /// Replaces a right side, by planes, by A⁻¹ of it.
+    /// Replaces a right side, by planes, by A⁻¹ of it; groups side by side.
     pub fn solve(&mut self, right: &mut [f64]) -> Report {
-        let mut total = None;
-        for part in &mut self.solvers {
-            let from = part.plane * self.n;
-            let (size, columns) = (part.matrix.size, part.columns);
-            total = Some(part.solve(&mut right[from..from + size * columns], columns).after(total));
+        let (n, count) = (self.n, self.solvers.len());
+        let mut reports = [Report::default(); 3];
+        let (parts, planes) = (Disjoint::new(&mut self.solvers), Disjoint::new(right));
+        let slots = Disjoint::new(&mut reports);
+        let solve = |k: usize| {
+            // SAFETY: every group has its own solver, planes and report.
+            let (part, report) = unsafe { (&mut parts.slice(k..k + 1)[0], &mut slots.slice(k..k + 1)[0]) };
+            let (from, size) = (part.plane * n, part.matrix.size * part.columns);
+            // SAFETY: as above.
+            *report = part.solve(unsafe { planes.slice(from..from + size) }, part.columns);
+        };
+        if n < ALONE {
+            (0..count).for_each(solve);
+        } else {
+            crew::each(count, &solve);
         }
+        let total = reports[..count].iter().fold(None, |total, report| Some(report.after(total)));
         total.unwrap_or(Report { converged: true, ..Report::default() })
     }
 
