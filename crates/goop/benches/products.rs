@@ -7,7 +7,8 @@
 //! The system is M + h D + h² K of a jelly cube of springs at 1/60 s, solved to a residual of 1e-3 by
 //!
 //! - blocks in double precision: conjugate gradients with inverse diagonal blocks (`solve::cg`);
-//! - blocks in single precision, swept: what a step does when left to itself (`solve::single`);
+//! - blocks in single precision, swept, and the same with springs as links, 16 bytes in the place of 36: what a step of
+//!   springs does when left to itself (`solve::single`);
 //! - no matrix: the same iteration as the first in single precision, blocks made from the springs as they are needed,
 //!   a d + e (e·d) of the difference d between two nodes. A spring takes 20 bytes in the place of 76.
 //!
@@ -30,7 +31,7 @@ use std::time::Instant;
 
 const H: f64 = 1.0 / 60.0;
 const TOLERANCE: f64 = 1e-3;
-/// A node's vector and block in single precision (bytes).
+/// A node's vector and block in single precision, four wide (bytes).
 const SINGLE: usize = 16;
 const SINGLE_BLOCK: usize = 48;
 /// The same in double precision.
@@ -39,6 +40,8 @@ const DOUBLE_BLOCK: usize = 72;
 
 struct System {
     matrix: BlockMatrix,
+    /// The same as links.
+    links: BlockMatrix,
     free: Vec<bool>,
     right: Vec<DVec3>,
 }
@@ -50,15 +53,19 @@ fn system(side: usize) -> System {
     let springs = lattice::springs(&shape, &jelly.into());
     let wave = |r: DVec3| DVec3::new((7.0 * r.y).sin(), (5.0 * r.z).cos(), (6.0 * r.x).sin());
     let x: Vec<DVec3> = shape.rest_positions.iter().map(|&r| r + 0.01 * wave(r)).collect();
-    let mut matrix = springs.structure();
-    springs.stiffness(&springs.memory(), &x, Weights { position: H * H, velocity: H }, false, &mut matrix);
     let (n, mass) = (shape.len(), 1000.0 / shape.len() as f64);
-    (0..n).for_each(|i| matrix.add_diagonal(i, DMat3::from_diagonal(DVec3::splat(mass))));
+    let mut matrix = springs.structure();
+    let mut links = matrix.clone();
+    links.clear_rough(false);
+    for matrix in [&mut matrix, &mut links] {
+        springs.stiffness(&springs.memory(), &x, Weights { position: H * H, velocity: H }, false, matrix);
+        (0..n).for_each(|i| matrix.add_diagonal(i, DMat3::from_diagonal(DVec3::splat(mass))));
+    }
     let (mut force, mut damping) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
     springs.forces(&springs.memory(), &x, &vec![DVec3::ZERO; n], &mut force, &mut damping);
     let right = force.iter().map(|f| H * (*f - 9.81 * mass * DVec3::Y)).collect();
     let free = shape.rest_positions.iter().map(|r| r.y > -0.5 + 1e-9).collect();
-    System { matrix, free, right }
+    System { matrix, links, free, right }
 }
 
 /// A spring seen from one of its nodes.
@@ -250,20 +257,25 @@ fn main() {
             pairs * 76 + n * (2 * DOUBLE_BLOCK + 9 * DOUBLE),
         ));
 
-        let mut scratch = single::Scratch::default();
-        let mut swept = |settings: &Settings, x: &mut [DVec3]| {
-            x.fill(DVec3::ZERO);
-            scratch.solve(settings, matrix, &system.free, &system.right, x, Start::Zero, false).iterations
-        };
-        let (time, iterations) = best(|| swept(&settings, &mut x));
-        assert!(residual(&system, &x) < 1.1 * TOLERANCE);
-        // Its rounds end by themselves: two solves of one round differ by whole iterations.
-        let loose = |tolerance| Settings { tolerance, ..settings };
-        let (long, many) = best(|| swept(&loose(3e-3), &mut x));
-        let (brief, few) = best(|| swept(&loose(0.3), &mut x));
-        let one = (long - brief) / (many - few).max(1) as f64;
-        // Every block in both sweeps; p, t, r; q, p, t; x, t, r, q.
-        lines.push(("blocks, single, swept (default)", time, iterations, one, pairs * 2 * 40 + n * 14 * SINGLE));
+        for (name, matrix, block) in [
+            ("blocks, single, swept", &system.matrix, 36),
+            ("links, single, swept (default)", &system.links, 16),
+        ] {
+            let mut scratch = single::Scratch::default();
+            let mut swept = |settings: &Settings, x: &mut [DVec3]| {
+                x.fill(DVec3::ZERO);
+                scratch.solve(settings, matrix, &system.free, &system.right, x, Start::Zero, false).iterations
+            };
+            let (time, iterations) = best(|| swept(&settings, &mut x));
+            assert!(residual(&system, &x) < 1.1 * TOLERANCE);
+            // Its rounds end by themselves: two solves of one round differ by whole iterations.
+            let loose = |tolerance| Settings { tolerance, ..settings };
+            let (long, many) = best(|| swept(&loose(3e-3), &mut x));
+            let (brief, few) = best(|| swept(&loose(0.3), &mut x));
+            let one = (long - brief) / (many - few).max(1) as f64;
+            // Every block in both sweeps; r, p, x, t, S t and S back, t, p, q, sums and S forth, r and q at the end.
+            lines.push((name, time, iterations, one, pairs * 2 * block + n * 240));
+        }
 
         let mut springs = Free::new(&system);
         let (time, iterations) = best(|| springs.solve(5000, 0.9 * TOLERANCE).0);
