@@ -257,10 +257,9 @@ fn main() {
             pairs * 76 + n * (2 * DOUBLE_BLOCK + 9 * DOUBLE),
         ));
 
-        for (name, matrix, block) in [
-            ("blocks, single, swept", &system.matrix, 36),
-            ("links, single, swept (default)", &system.links, 16),
-        ] {
+        for (name, matrix, block) in
+            [("blocks, single, swept", &system.matrix, 36), ("links, single, swept (default)", &system.links, 16)]
+        {
             let mut scratch = single::Scratch::default();
             let mut swept = |settings: &Settings, x: &mut [DVec3]| {
                 x.fill(DVec3::ZERO);

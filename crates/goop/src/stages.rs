@@ -17,13 +17,15 @@ pub enum Stage {
     Solve,
     /// Finding touches, and putting nodes back.
     Contact,
+    /// Iterations of the solver in single precision: a part of [`Solve`](Stage::Solve).
+    Sweeps,
 }
 
 /// Names in the order of [`Stage`].
-pub const NAMES: [&str; 4] = ["forces", "assembly", "solve", "contact"];
+pub const NAMES: [&str; 5] = ["forces", "assembly", "solve", "contact", "sweeps"];
 
 static CLOCK: OnceLock<fn() -> f64> = OnceLock::new();
-static NANOSECONDS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+static NANOSECONDS: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
 
 /// Measures by this clock (s) from now on.
 pub fn watch(clock: fn() -> f64) {
@@ -31,8 +33,8 @@ pub fn watch(clock: fn() -> f64) {
 }
 
 /// Seconds of each stage since the last call.
-pub fn take() -> [f64; 4] {
-    [0, 1, 2, 3].map(|k| NANOSECONDS[k].swap(0, Ordering::Relaxed) as f64 * 1e-9)
+pub fn take() -> [f64; 5] {
+    [0, 1, 2, 3, 4].map(|k| NANOSECONDS[k].swap(0, Ordering::Relaxed) as f64 * 1e-9)
 }
 
 /// Does the work, and measures it where there is a clock.

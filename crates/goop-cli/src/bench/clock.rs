@@ -24,6 +24,8 @@ pub struct Cost {
     pub residual: f64,
     /// Forces, assembly, solve, contact, output (s).
     pub stages: [f64; 5],
+    /// Iterations in single precision, a part of the solve (s).
+    pub sweeps: f64,
 }
 
 /// Seconds since the first call.
@@ -76,7 +78,9 @@ pub fn measure(world: &mut World, steps: usize, seconds: f64, mut output: impl F
         cost.direct += usize::from(report.direct);
         cost.residual = cost.residual.max(report.residual);
     }
-    cost.stages[..4].copy_from_slice(&stages::take());
+    let [forces, assembly, solve, contact, sweeps] = stages::take();
+    cost.stages[..4].copy_from_slice(&[forces, assembly, solve, contact]);
+    cost.sweeps = sweeps;
     (cost.wall, cost.cpu, cost.simulated) = (now() - start, cpu() - start_cpu, world.time() - from);
     Ok(cost)
 }
@@ -94,6 +98,7 @@ impl Cost {
         self.direct += more.direct;
         self.residual = self.residual.max(more.residual);
         self.stages.iter_mut().zip(more.stages).for_each(|(sum, part)| *sum += part);
+        self.sweeps += more.sweeps;
     }
 
     /// Milliseconds a step: forces, assembly, solve, contact, output, and what is left.
@@ -134,6 +139,7 @@ impl Cost {
             "most_iterations": self.most_iterations,
             "direct_steps": self.direct,
             "worst_residual": self.residual,
+            "ms_sweeps": 1e3 * self.sweeps / self.steps as f64,
             "ms": {
                 "forces": forces, "assembly": assembly, "solve": solve, "contact": contact, "output": output,
                 "rest": rest,

@@ -44,11 +44,52 @@ pub fn run(args: &Bench) -> Result<End> {
     Ok(End::Done)
 }
 
-fn sheet(side: usize) -> Result<Body> {
+/// A free sheet that spins.
+pub(super) fn sheet(side: usize) -> Result<Body> {
     let card = Material { young: 1e7, thickness: 2e-3, damping: 0.05, ..Material::default() };
     let mut body = Body::new("sheet", Shape::rectangle([1.0, 1.0], [side, side])?, card, Axes::HYBRID);
     body.start.spin = DVec3::new(0.3, 1.0, 0.2);
     Ok(body)
+}
+
+/// Alone in the world.
+pub(super) fn world(body: Body) -> World {
+    let step = StepSettings { dt: DT, adaptive: false, ..StepSettings::default() };
+    World::new(Model { bodies: vec![body], step, ..Model::default() })
+}
+
+/// Its matrices, one for each group of planes.
+fn matrices(body: &Body) -> Result<Vec<(usize, usize, SparseMatrix)>> {
+    let elastic = body.elastic.as_ref().ok_or_else(|| anyhow!("a hybrid body without elasticity"))?;
+    let linear = elastic.linear(&elastic.memory(), false).ok_or_else(|| anyhow!("a hybrid body without a grid"))?;
+    let beta = elastic.spline().map_or(0.0, |s| s.damping_time);
+    let matrix = |k: &SparseMatrix| {
+        let mut a = SparseMatrix { values: k.values.iter().map(|v| (DT + beta) * v).collect(), ..k.clone() };
+        for i in 0..body.len() {
+            let p = a.column_start[i];
+            a.values[p] += body.masses[i] / DT;
+        }
+        a
+    };
+    Ok(linear.groups.iter().map(|group| (group.plane, group.columns, matrix(&group.matrix))).collect())
+}
+
+/// Bytes that a step has to read: of factors, twice; where there are none, those of an iteration, matrix and
+/// incomplete factor with five vectors a column.
+pub(super) fn bytes(body: &Body) -> Result<usize> {
+    let direct = body.len() <= goop::solve::DIRECT_UP_TO[1];
+    let mut bytes = 0;
+    for (_, _, matrix) in matrices(body)? {
+        if direct {
+            let mut factor = SparseCholesky::default();
+            anyhow::ensure!(factor.factorise(&matrix), "the matrix is not positive definite");
+            bytes += 2 * 8 * factor.entries();
+        } else {
+            // Iterations are counted by column.
+            bytes = bytes.max(3 * 16 * matrix.values.len() + 5 * 8 * matrix.size);
+        }
+    }
+    Ok(bytes)
 }
 
 /// Best and median time of a call (s).
@@ -69,22 +110,13 @@ fn measure(side: usize, quiet: bool) -> Result<Value> {
     let body = sheet(side)?;
     let n = body.len();
     let from = Instant::now();
-    let elastic = body.elastic.as_ref().ok_or_else(|| anyhow!("a hybrid body without elasticity"))?;
-    let linear = elastic.linear(&elastic.memory(), false).ok_or_else(|| anyhow!("a hybrid body without a grid"))?;
-    let beta = elastic.spline().map_or(0.0, |s| s.damping_time);
     let mut entries = 0;
     let mut factors: Vec<(usize, usize, SparseCholesky)> = Vec::new();
-    for group in &linear.groups {
-        let k = &group.matrix;
-        let mut a = SparseMatrix { values: k.values.iter().map(|v| (DT + beta) * v).collect(), ..k.clone() };
-        for i in 0..n {
-            let p = a.column_start[i];
-            a.values[p] += body.masses[i] / DT;
-        }
+    for (plane, columns, matrix) in matrices(&body)? {
         let mut factor = SparseCholesky::default();
-        anyhow::ensure!(factor.factorise(&a), "the matrix is not positive definite");
+        anyhow::ensure!(factor.factorise(&matrix), "the matrix is not positive definite");
         entries += factor.entries();
-        factors.push((group.plane, group.columns, factor));
+        factors.push((plane, columns, factor));
     }
     let prepare = from.elapsed().as_secs_f64();
     let right: Vec<f64> = (0..3 * n).map(|i| (i as f64 * 0.37).sin()).collect();
@@ -97,8 +129,7 @@ fn measure(side: usize, quiet: bool) -> Result<Value> {
         Ok(())
     })?;
     drop(factors);
-    let step = StepSettings { dt: DT, adaptive: false, ..StepSettings::default() };
-    let mut world = World::new(Model { bodies: vec![body], step, ..Model::default() });
+    let mut world = world(body);
     let whole = time(|| {
         world.step()?;
         Ok(())

@@ -225,11 +225,11 @@ pub trait LinearSolver: std::fmt::Debug + Send + Sync {
 ///
 /// Back-substitution stays ahead of the iteration at every size measured (`benches/solvers.rs
 /// --crossover`): of a plate of 512² nodes by more than a hundred times, of a solid of 40³ by eight.
-/// What ends it is memory, and the time to make the factor: at these sizes it takes about a
-/// gigabyte, and for the solid as long as ten solves by iteration. Measured are plates up to 262 144
-/// unknowns (0.34 GB) and solids up to 64 000 (1.1 GB); surfaces are carried on from there as n log n.
-/// The few entries a row of a curve's factor are never worth avoiding.
-pub const DIRECT_UP_TO: [usize; 3] = [10_000_000, 600_000, 60_000];
+/// What ends it is memory, and the time to make the factor. Measured are plates up to 10⁶ unknowns, whose two factors of
+/// 10⁸ entries take 15 s to make and 1.7 GB, where an iteration no longer gets anywhere at all, and solids up to 64 000
+/// (1.1 GB), whose factor takes as long as ten solves by iteration. The few entries a row of a curve's factor are
+/// never worth avoiding.
+pub const DIRECT_UP_TO: [usize; 3] = [10_000_000, 2_000_000, 60_000];
 
 /// Settings with `Auto` replaced by what it means for a constant matrix of so many unknowns from a body of so
 /// many dimensions (1 to 3): a sparse Cholesky factor up to [`DIRECT_UP_TO`], and conjugate gradients beyond, with an

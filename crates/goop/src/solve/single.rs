@@ -21,6 +21,7 @@ use super::sweep::{each, fused, load, plus, scaled, store};
 use super::{BlockMatrix, Refusal, Report, Settings, Start};
 use crate::lanes::{Singles, WIDER};
 use crate::parallel::{Disjoint, sum};
+use crate::stages::{Stage, timed};
 use glam::{DMat3, DVec3};
 
 /// Rounds of iteration before giving up, and how many may gain less than this one after another: what the
@@ -312,7 +313,8 @@ impl Scratch {
                 }
             };
             let aim = target(&run, self.ratio).max(deepest(&run)).min(STEP * run.rr);
-            let iterations = self.iterate(&mut run, aim, settings.max_iterations - report.iterations);
+            let most = settings.max_iterations - report.iterations;
+            let iterations = timed(Stage::Sweeps, || self.iterate(&mut run, aim, most));
             report.iterations += iterations;
             if iterations == 0 {
                 break;
