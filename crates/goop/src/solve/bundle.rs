@@ -271,7 +271,7 @@ mod tests {
             let mut seen = vec![0; pairs.len()];
             let mut count = |source: u32, from: u32, to: u32| {
                 let [a, b] = pairs[source as usize / 2];
-                let ends = if source % 2 == 0 { [a, b] } else { [b, a] };
+                let ends = if source.is_multiple_of(2) { [a, b] } else { [b, a] };
                 assert_eq!([from, to].map(|place| pattern.nodes[place as usize]), ends);
                 seen[source as usize / 2] += 1;
             };
