@@ -17,6 +17,7 @@ use crate::frame::{BodyFrame, Frame};
 use crate::integrate::semi_implicit;
 use crate::ledger::{Ledger, Row};
 use crate::model::{Body, Coordinates, Edit, Load, Model, Pin};
+use crate::parallel::{Chunks, Disjoint, MAX_CHUNKS};
 use crate::shape::Unwelded;
 use crate::state::{BodyState, State, TICKS_PER_STEP};
 use glam::DVec3;
@@ -93,6 +94,9 @@ const CAREFUL: u32 = 8;
 /// creates, slowly enough to pass any test of a single step.
 const MEMORY: f64 = 0.999;
 
+/// Nodes of small bodies in all from which on more than one thread is worth being woken for their steps.
+const WORTH: usize = 250;
+
 /// A scene in motion.
 ///
 /// ```
@@ -129,6 +133,8 @@ pub struct World {
     worst_residual: f64,
     meetings: Meetings,
     outcomes: Vec<Outcome>,
+    /// Bodies that take a step.
+    advancing: Vec<usize>,
     /// What is drawn of bodies that may tear.
     drawn: Vec<Option<Unwelded>>,
 }
@@ -149,6 +155,7 @@ impl World {
             worst_residual: 0.0,
             meetings,
             outcomes: vec![Outcome::default(); model.bodies.len()],
+            advancing: Vec::new(),
             drawn: (0..model.bodies.len()).map(|b| model.unwelded(b)).collect(),
             model,
         };
@@ -390,17 +397,8 @@ impl World {
     fn take_rounds(&mut self, time: f64, dt: f64, fresh: bool) -> Verdict {
         let mut verdict = Verdict::Fine;
         for round in 0..bodies::ROUNDS {
-            let clock = Clock { time, dt, before: &self.before_poses, after: &self.after_poses };
             self.meetings.press(&self.model, dt, &self.before, &mut self.scratch);
-            for b in (0..self.model.bodies.len()).filter(|b| self.meetings.again(*b)) {
-                let (before, state, scratch) =
-                    (&self.before.bodies[b], &mut self.state.bodies[b], &mut self.scratch[b]);
-                if round > 0 || fresh {
-                    state.copy_from(before);
-                    scratch.invalidate();
-                }
-                self.outcomes[b] = advance(&self.model, &self.model.bodies[b], clock, before, state, scratch);
-            }
+            self.advance_bodies(time, dt, round > 0 || fresh);
             // Bodies may come near that nobody thought would: whoever may meet is looked at after every step.
             if !self.meetings.any() && !self.meetings.may() {
                 break;
@@ -414,6 +412,38 @@ impl World {
         let (before, state) = (&self.before, &mut self.state);
         self.meetings.finish(&self.model, dt, before, state, &self.scratch, &mut self.outcomes);
         verdict
+    }
+
+    /// Lets the bodies that are to take a step take it; many small ones side by side, as none of them is worth more than one thread.
+    fn advance_bodies(&mut self, time: f64, dt: f64, fresh: bool) {
+        let clock = Clock { time, dt, before: &self.before_poses, after: &self.after_poses };
+        let list = &mut self.advancing;
+        list.clear();
+        list.extend((0..self.model.bodies.len()).filter(|b| self.meetings.again(*b)));
+        let (model, before) = (&self.model, &self.before.bodies);
+        let states = Disjoint::new(&mut self.state.bodies);
+        let (scratches, outcomes) = (Disjoint::new(&mut self.scratch), Disjoint::new(&mut self.outcomes));
+        let take = |b: usize| {
+            // SAFETY: every body is in the list once.
+            let (state, scratch) = unsafe { (&mut states.slice(b..b + 1)[0], &mut scratches.slice(b..b + 1)[0]) };
+            if fresh {
+                state.copy_from(&before[b]);
+                scratch.invalidate();
+            }
+            let outcome = advance(model, &model.bodies[b], clock, &before[b], state, scratch);
+            // SAFETY: as above.
+            unsafe { outcomes.slice(b..b + 1)[0] = outcome };
+        };
+        let small = list.iter().all(|&b| Chunks::new(model.bodies[b].len()).count() == 1);
+        let nodes: usize = list.iter().map(|&b| model.bodies[b].len()).sum();
+        if small && list.len() > 1 && nodes > WORTH {
+            let share = list.len().div_ceil(MAX_CHUNKS);
+            crate::crew::each(list.len().div_ceil(share), &|k| {
+                list.iter().skip(k * share).take(share).for_each(|&b| take(b));
+            });
+        } else {
+            list.iter().for_each(|&b| take(b));
+        }
     }
 
     /// Energy that a body has had from nowhere lately, after a step (J).

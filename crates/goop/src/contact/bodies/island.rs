@@ -6,7 +6,7 @@
 
 use super::respond::Touched;
 use super::solve::{Bodies, Rows, Wish};
-use super::{GIVE, MOST, MOST_LARGE, Meeting, NOTHING, Spot, TOLERANCE, WORTH};
+use super::{GIVE, MOST, MOST_LARGE, Meeting, NOTHING, Spot, WORTH};
 use crate::coordinates::nodal::Scratch;
 use crate::model::Model;
 use glam::{DMat3, DVec3};
@@ -18,7 +18,7 @@ const ROUGH: f64 = 0.01;
 /// Bodies of an island of which no part is solved by itself, at most.
 const SMALL: usize = 4;
 /// Rows that lack less than this share of what the worst lacks can wait.
-const MOST_LACKING: f64 = 0.05;
+pub const MOST_LACKING: f64 = 0.05;
 
 /// One of them.
 #[derive(Debug, Default)]
@@ -37,6 +37,8 @@ pub struct Island {
     pub tolerance: f64,
     /// Its impulses are to be found anew.
     pub solves: bool,
+    /// Its bodies are asked anew how they give way.
+    pub anew: bool,
 }
 
 /// The body that stands for an island; on the way there, bodies learn of it.
@@ -57,37 +59,38 @@ impl Island {
     }
 
     /// Rows of the meetings as they are after a step, and what they lack by themselves, their bodies giving way as a whole.
-    /// `calm`: the least velocity by which they are measured (m/s).
+    /// `least`: what velocities may lack in any case (m/s); `share`: beside those with which places meet.
     pub fn measure(
         &mut self,
         model: &Model,
-        calm: f64,
+        least: f64,
+        share: f64,
         found: &mut [Meeting],
         mut look: impl FnMut(&mut Meeting) -> (Wish, DVec3),
     ) {
         self.rows.clear();
         self.spots.clear();
-        let mut scale = calm;
+        let mut fastest = 0.0f64;
         for &k in &self.meetings {
             let meeting = &mut found[k];
             let (wish, u) = look(meeting);
             let ease: f64 = meeting.spots.iter().map(|s| 1.0 / model.bodies[s.body as usize].mass()).sum();
-            scale = scale.max(meeting.approach[0].abs()).max(meeting.rebound);
+            fastest = fastest.max(meeting.approach[0].abs()).max(meeting.rebound);
             self.rows.push(wish, ease, meeting.impulse, u);
             self.spots.push(meeting.spots);
         }
-        (self.lacking, self.tolerance) = (self.rows.residual(), TOLERANCE * scale);
+        (self.lacking, self.tolerance) = (self.rows.residual(), least.max(share * fastest));
     }
 
     /// Leaves out what is far from where most is lacking: bodies there keep the impulses and the step they have, and have
     /// their turn when what lacks most has been mended. Bodies next to those that lack something stay.
-    pub fn narrow(&mut self, found: &[Meeting], near: &mut [[bool; 2]]) {
+    pub fn narrow(&mut self, found: &[Meeting], near: &mut [[bool; 2]], share: f64) {
         if self.bodies.len() <= SMALL {
             return;
         }
         let pair = |k: usize| found[k].spots.map(|s| s.body as usize);
         let Self { bodies, meetings, rows, spots, .. } = self;
-        let least = self.tolerance.max(MOST_LACKING * self.lacking);
+        let least = self.tolerance.max(share * self.lacking);
         bodies.iter().for_each(|&b| near[b] = [false; 2]);
         for (_, &k) in meetings.iter().enumerate().filter(|&(row, _)| rows.lacks(row, least)) {
             pair(k).into_iter().for_each(|b| near[b] = [true; 2]);

@@ -36,7 +36,7 @@ use crate::model::{Body, Coordinates, Model};
 use crate::state::{BodyState, State};
 use find::{Reach, Search, Side};
 use glam::{DMat3, DVec3};
-use island::Island;
+use island::{Island, MOST_LACKING};
 use rayon::prelude::*;
 use respond::Touched;
 use serde::{Deserialize, Serialize};
@@ -137,8 +137,9 @@ pub struct Meeting {
     /// Of a tie: the velocity with which its places are to part (m/s), and how far it gives way (1/kg).
     tied: Option<DVec3>,
     give: f64,
-    /// It was found by a crossing in this round.
+    /// It was found by a crossing in this round, or at all.
     crossed: bool,
+    fresh: bool,
 }
 
 impl Meeting {
@@ -157,6 +158,7 @@ impl Meeting {
             tied: None,
             give: 0.0,
             crossed: false,
+            fresh: false,
         }
     }
 
@@ -196,8 +198,11 @@ const MOST: usize = 200;
 /// Products with the bodies' responses where a body answers through the factor of its matrix, which takes its time; what is missing is made good in
 /// the next round and the next step, which begin with what this one found.
 const MOST_LARGE: usize = 80;
-/// What velocities may lack, beside those of the step.
+/// What velocities may lack, beside what weight adds to them in a step, and beside those with which places meet. Of the latter,
+/// more where it takes long.
 const TOLERANCE: f64 = 3e-4;
+const MEETING: f64 = 1e-3;
+const SOON: usize = 2;
 
 /// Numbers to go through from which on more than one thread is worth being woken.
 const WORTH: usize = 400_000;
@@ -205,6 +210,10 @@ const WORTH: usize = 400_000;
 /// Share of how far its bodies give way by which a tie does, too: ties of several nodes that cannot all be met, as they
 /// turn, do not pull at each other without end.
 const GIVE: f64 = 0.02;
+
+/// Share of what velocities lacked in the round before from which on bodies are asked anew how they give way: short of
+/// it, what they said in an earlier round of the step still leads on.
+const LAG: f64 = 0.3;
 
 /// Share of the distance kept by which places that nobody thought of may be too near: the next step parts them.
 const MISSED: f64 = 0.25;
@@ -239,8 +248,9 @@ pub struct Meetings {
     touched: Vec<Touched>,
     /// Which bodies are in touch.
     active: Vec<bool>,
-    /// Which bodies take the step again.
+    /// Which bodies take the step again, and which of them are asked anew how they give way.
     again: Vec<bool>,
+    anew: Vec<bool>,
     /// Bodies that touch each other, those of this step first.
     islands: Vec<Island>,
     count: usize,
@@ -261,8 +271,9 @@ pub struct Meetings {
     /// By body: it takes part; and its island has something that passes through something to the last.
     members: Vec<bool>,
     apart: Vec<bool>,
-    /// By body: it has stepped, and was not yet looked at for whether it passed through anything; and is so still.
-    unseen: [Vec<bool>; 2],
+    /// By body: it has stepped, and was not yet looked at for whether it came too near or passed through anything; and is so still.
+    unseen: Vec<bool>,
+    left: Vec<bool>,
     /// By body: its island lacks something.
     lacks: Vec<bool>,
     /// By body: it lacks something, and so does one that it touches.
@@ -279,7 +290,7 @@ impl Meetings {
         let alone = model.bodies.len() < 2 && !model.bodies.iter().any(|b| b.contact.itself);
         let n = model.bodies.len();
         let (active, again, lacked) = (vec![false; n], vec![true; n], vec![f64::INFINITY; n]);
-        let (members, unseen, nearby) = (again.clone(), [vec![false; n], Vec::new()], vec![[false; 2]; n]);
+        let (members, unseen, nearby) = (again.clone(), vec![false; n], vec![[false; 2]; n]);
         let mut out = Self { active, members, again, lacked, unseen, nearby, ..Self::default() };
         for (body, state) in model.bodies.iter().zip(&state.bodies) {
             let needed = !alone && (body.contact.bodies || body.contact.itself);
@@ -332,8 +343,9 @@ impl Meetings {
         self.again.clone_from(&self.members);
         self.apart.clear();
         self.refused = false;
-        self.unseen[0].fill(false);
+        self.unseen.fill(false);
         self.lacked.fill(f64::INFINITY);
+        self.touched.iter_mut().for_each(Touched::begin);
         if self.surfaces.iter().all(Option::is_none) && model.ties.is_empty() {
             return;
         }
@@ -345,9 +357,11 @@ impl Meetings {
             }
         }
         let slack = fall.length();
-        self.near(model, before, slack);
+        let all = |_: [usize; 2]| true;
+        self.near(model, before, slack, all);
         let mut found = std::mem::take(&mut self.found);
-        self.find(model, before, Reach { slack, margin: MARGIN, all: false, known: &before.meetings }, &mut found);
+        let reach = Reach { slack, margin: MARGIN, all: false, known: &before.meetings };
+        self.find(model, before, reach, &mut found, all);
         for (t, tie) in model.ties.iter().enumerate().filter(|(_, tie)| self.members[tie.bodies[0]]) {
             for grip in &tie.grips {
                 let (spots, velocity) = grip.aim(tie.bodies, before, dt);
@@ -366,8 +380,8 @@ impl Meetings {
         self.gather_touched();
     }
 
-    /// Bodies whose bounds over the step meet, and their boxes.
-    fn near(&mut self, model: &Model, before: &State, slack: f64) {
+    /// Bodies whose bounds over the step meet, and their boxes, as far as a pair is looked at.
+    fn near(&mut self, model: &Model, before: &State, slack: f64, looks: impl Fn([usize; 2]) -> bool) {
         self.pairs.clear();
         self.wider.clear();
         self.wider.resize(self.surfaces.len(), (0.0, false));
@@ -379,7 +393,7 @@ impl Meetings {
                 surface.follow_bounds(&before.bodies[b].positions, |i| moves[i], self.wider[b].0);
             }
         }
-        self.sweep(model);
+        self.sweep(model, looks);
         let (moves, wider) = (&self.moves, &self.wider);
         let follow = |(b, surface): (usize, &mut Option<Surface>)| {
             if let Some(surface) = surface.as_mut().filter(|_| wider[b].1) {
@@ -395,7 +409,7 @@ impl Meetings {
     }
 
     /// Pairs whose bounds meet: bodies in the order of their lower ends along x, each beside those that begin before it ends.
-    fn sweep(&mut self, model: &Model) {
+    fn sweep(&mut self, model: &Model, looks: impl Fn([usize; 2]) -> bool) {
         let Self { surfaces, order, pairs, wider, members, .. } = self;
         order.clear();
         order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some() && members[b]));
@@ -416,7 +430,7 @@ impl Meetings {
             }
         }
         pairs.sort_unstable();
-        for &[a, b] in pairs.iter() {
+        for &[a, b] in pairs.iter().filter(|pair| looks(**pair)) {
             (wider[a].1, wider[b].1) = (true, true);
         }
     }
@@ -432,15 +446,22 @@ impl Meetings {
         })
     }
 
-    /// All meetings of near bodies, in the order of their names.
-    fn find(&mut self, model: &Model, before: &State, reach: Reach, out: &mut Vec<Meeting>) {
+    /// All meetings of near bodies that are looked at, in the order of their names.
+    fn find(
+        &mut self,
+        model: &Model,
+        before: &State,
+        reach: Reach,
+        out: &mut Vec<Meeting>,
+        looks: impl Fn([usize; 2]) -> bool + Sync,
+    ) {
         let mut lists = std::mem::take(&mut self.lists);
         if lists.len() < self.pairs.len() {
             lists.resize_with(self.pairs.len(), Default::default);
         }
         let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
             list.clear();
-            if !self.again[a] && !self.again[b] {
+            if !looks([a, b]) {
                 return;
             }
             if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
@@ -530,15 +551,12 @@ impl Meetings {
         if !self.take_moves(before, state) {
             return Verdict::Fine; // The step is refused for what is not a number.
         }
-        self.near(model, before, 0.0);
-        if !last {
-            self.add_missed(model, dt, before, state);
-        }
         self.group();
         let calm = dt.max(model.step.dt) * model.gravity.length();
+        let share = MEETING * round.saturating_sub(SOON).max(1) as f64;
         for island in &mut self.islands[..self.count] {
             let moved = island.bodies.iter().any(|&b| self.again[b]);
-            island.measure(model, calm, &mut self.found, |meeting| {
+            island.measure(model, TOLERANCE * calm, share, &mut self.found, |meeting| {
                 let u = measured(&meeting.spots, dt, before, state);
                 if round == 0 && meeting.impulse == DVec3::ZERO {
                     meeting.approach[1] = -u.dot(meeting.normal);
@@ -546,23 +564,52 @@ impl Meetings {
                 (meeting.wish(dt), u)
             });
             let lacked = island.bodies.iter().map(|&b| self.lacked[b]).fold(0.0, f64::max);
-            let stuck = round > 1 && island.lacking > 0.5 * lacked;
+            let lags = island.bodies.iter().any(|&b| self.again[b] && self.touched[b].lags);
+            let stuck = round > 1 && !lags && island.lacking > 0.5 * lacked;
+            island.anew = island.lacking > LAG * lacked;
             island.bodies.iter().for_each(|&b| self.lacked[b] = island.lacking);
             island.solves = moved && !stuck && !last && island.lacking > island.tolerance;
         }
-        if let Some((bodies, node)) = self.look_for_crossings(model, dt, before) {
-            if last {
-                self.refused = true;
-                self.set_apart();
-                return Verdict::Crossed(bodies, node);
+        // Islands that lack something are looked at when they no longer do.
+        self.unseen.iter_mut().zip(&self.again).for_each(|(unseen, again)| *unseen |= again);
+        let mut lacks = std::mem::take(&mut self.lacks);
+        lacks.clear();
+        lacks.resize(self.unseen.len(), false);
+        for island in self.islands[..self.count].iter().filter(|island| island.solves && round != 1) {
+            island.bodies.iter().for_each(|&b| lacks[b] = true);
+        }
+        let unseen = std::mem::take(&mut self.unseen);
+        let looks = |[a, b]: [usize; 2]| (unseen[a] || unseen[b]) && !lacks[a] && !lacks[b];
+        let (mut news, mut crossed) = (false, None);
+        if (0..unseen.len()).any(|b| unseen[b] && !lacks[b]) {
+            self.near(model, before, 0.0, looks);
+            news = !last && self.add_missed(model, dt, before, state, looks);
+            crossed = self.look_for_crossings(model, dt, before, looks);
+        }
+        // Who is looked at again with others that lack something is not yet seen.
+        let mut left = std::mem::take(&mut self.left);
+        left.clear();
+        left.extend(unseen.iter().zip(&lacks).map(|(unseen, lacks)| *unseen && *lacks));
+        for (&[a, b], (_, list)) in self.pairs.iter().zip(&self.lists) {
+            if lacks[a] || lacks[b] || (crossed.is_some() && !list.is_empty()) {
+                [a, b].into_iter().for_each(|k| left[k] |= unseen[k]);
             }
-            self.join(model, calm, |meeting| (meeting.wish(dt), measured(&meeting.spots, dt, before, state)));
+        }
+        (self.unseen, self.left, self.lacks) = (left, unseen, lacks);
+        if let Some((bodies, node)) = crossed.filter(|_| last) {
+            self.refused = true;
+            self.set_apart();
+            return Verdict::Crossed(bodies, node);
+        }
+        if news || crossed.is_some() {
+            self.join(model, TOLERANCE * calm, |meeting| {
+                (meeting.wish(dt), measured(&meeting.spots, dt, before, state))
+            });
         }
         self.again.fill(false);
         for island in self.islands[..self.count].iter_mut().filter(|island| island.solves) {
-            if round > 0 {
-                island.narrow(&self.found, &mut self.nearby);
-            }
+            // In the first round all that lacks anything is solved, then what lacks most.
+            island.narrow(&self.found, &mut self.nearby, if round > 0 { MOST_LACKING } else { 0.0 });
             island.bodies.iter().for_each(|&b| self.again[b] = true);
         }
         if !self.again.contains(&true) {
@@ -608,7 +655,7 @@ impl Meetings {
         if !self.take_moves(before, state) {
             return true;
         }
-        self.near(model, before, 0.0);
+        self.near(model, before, 0.0, |_| true);
         let mut list = Vec::new();
         self.pairs.iter().filter(|[a, b]| alone[*a] != alone[*b]).any(|&[a, b]| {
             let (Some(one), Some(two)) = (self.side(model, before, a), self.side(model, before, b)) else {
@@ -656,18 +703,18 @@ impl Meetings {
     }
 
     /// Makes islands anew after places were added: what was to be solved still is, and so is what has new places.
-    fn join(&mut self, model: &Model, calm: f64, look: impl Fn(&Meeting) -> (Wish, DVec3)) {
+    fn join(&mut self, model: &Model, least: f64, look: impl Fn(&Meeting) -> (Wish, DVec3)) {
         self.again.fill(false);
         for island in self.islands[..self.count].iter().filter(|island| island.solves) {
             island.bodies.iter().for_each(|&b| self.again[b] = true);
         }
-        for meeting in self.found.iter_mut().filter(|m| m.crossed) {
+        for meeting in self.found.iter_mut().filter(|m| m.fresh) {
             meeting.spots.iter().for_each(|s| self.again[s.body as usize] = true);
-            meeting.crossed = false;
+            (meeting.crossed, meeting.fresh) = (false, false);
         }
         self.group();
         for island in &mut self.islands[..self.count] {
-            island.measure(model, calm, &mut self.found, |meeting| look(meeting));
+            island.measure(model, least, MEETING, &mut self.found, |meeting| look(meeting));
             island.solves = island.bodies.iter().any(|&b| self.again[b]);
             if island.solves {
                 island.bodies.iter().for_each(|&b| self.lacked[b] = f64::INFINITY);
@@ -684,10 +731,14 @@ impl Meetings {
         state: &State,
         scratch: &mut [Scratch],
     ) -> Result<(), (usize, crate::solve::Report)> {
-        let Self { islands, touched, again, found, .. } = self;
+        let Self { islands, touched, again, anew, found, .. } = self;
         let islands = &mut islands[..self.count];
+        anew.resize(again.len(), false);
         for island in islands.iter_mut().filter(|island| island.solves) {
-            island.bodies.iter().for_each(|&b| touched[b].reset(b as u32));
+            for &b in &island.bodies {
+                touched[b].reset(b as u32);
+                anew[b] = island.anew;
+            }
             for &k in &island.meetings {
                 for spot in &found[k].spots {
                     let used = spot.nodes.iter().zip(spot.weights).filter(|(_, w)| *w != 0.0);
@@ -712,7 +763,7 @@ impl Meetings {
             }
             touched.arrange();
             let (old, new) = (&before.bodies[b], &state.bodies[b]);
-            touched.prepare(model, &model.bodies[b], dt, old, new, scratch).err().map(|report| (b, report))
+            touched.prepare(anew[b], model, &model.bodies[b], dt, old, new, scratch).err().map(|report| (b, report))
         };
         let bodies = || model.bodies.iter().zip(&*again).filter(|(_, again)| **again);
         let heavy = bodies().count() > 1 && 1000 * bodies().map(|(body, _)| body.len()).sum::<usize>() > WORTH;
@@ -741,69 +792,67 @@ impl Meetings {
         self.moves.iter().flatten().all(|m| m.is_finite())
     }
 
-    /// Adds places that nobody thought of and that came too near on the way that was really taken.
-    fn add_missed(&mut self, model: &Model, dt: f64, before: &State, state: &State) {
+    /// Adds places that nobody thought of and that came too near on the way that was really taken; whether there are any.
+    fn add_missed(
+        &mut self,
+        model: &Model,
+        dt: f64,
+        before: &State,
+        state: &State,
+        looks: impl Fn([usize; 2]) -> bool + Sync,
+    ) -> bool {
         let mut missed = std::mem::take(&mut self.missed);
         missed.clear();
-        self.find(model, before, Reach { slack: 0.0, margin: 0.0, all: false, known: &before.meetings }, &mut missed);
+        let reach = Reach { slack: 0.0, margin: 0.0, all: false, known: &before.meetings };
+        self.find(model, before, reach, &mut missed, looks);
         missed.retain(|m| {
             let near = m.gap + dt * measured(&m.spots, dt, before, state).dot(m.normal);
             near < -MISSED * m.kept && self.found.binary_search_by_key(&m.key, |m| m.key).is_err()
         });
         for meeting in &mut missed {
             self.dress(model, before, dt, meeting);
-            meeting.impulse = DVec3::ZERO;
-            meeting.spots.iter().for_each(|s| self.lacked[s.body as usize] = f64::INFINITY);
+            (meeting.impulse, meeting.fresh) = (DVec3::ZERO, true);
         }
-        if !missed.is_empty() {
+        let any = !missed.is_empty();
+        if any {
             self.found.append(&mut missed);
             self.found.sort_unstable_by_key(|m| m.key);
             self.gather_touched();
         }
         self.missed = missed;
+        any
     }
 
-    /// Whether anything passed through anything on the way that was really taken, among bodies whose islands lack nothing.
+    /// Whether anything passed through anything on the way that was really taken, among bodies that are looked at.
     /// Where it did, the place and the direction at that moment become those of a meeting.
-    fn look_for_crossings(&mut self, model: &Model, dt: f64, before: &State) -> Option<([usize; 2], u32)> {
+    fn look_for_crossings(
+        &mut self,
+        model: &Model,
+        dt: f64,
+        before: &State,
+        looks: impl Fn([usize; 2]) -> bool + Sync,
+    ) -> Option<([usize; 2], u32)> {
         let mut lists = std::mem::take(&mut self.lists);
         if lists.len() < self.pairs.len() {
             lists.resize_with(self.pairs.len(), Default::default);
         }
-        // Islands that lack something are looked at when they no longer do.
-        let [mut unseen, mut left] = std::mem::take(&mut self.unseen);
-        let mut lacks = std::mem::take(&mut self.lacks);
-        unseen.iter_mut().zip(&self.again).for_each(|(unseen, again)| *unseen |= again);
-        left.clear();
-        left.resize(unseen.len(), false);
-        lacks.clear();
-        lacks.resize(unseen.len(), false);
-        for island in self.islands[..self.count].iter().filter(|island| island.solves) {
-            island.bodies.iter().for_each(|&b| lacks[b] = true);
-        }
         let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
             list.clear();
-            if (unseen[a] || unseen[b]) && !lacks[a] && !lacks[b] {
-                let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
-                crossing::find(one, two, model.flat, search, list).map(|node| ([a, b], node))
-            } else {
-                None
+            if !looks([a, b]) {
+                return None;
             }
+            let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
+            crossing::find(one, two, model.flat, search, list).map(|node| ([a, b], node))
         };
         let crossed = match self.heavy {
             true => self.pairs.par_iter().zip(&mut lists).filter_map(look).min(),
             false => self.pairs.iter().zip(&mut lists).filter_map(look).min(),
         };
-        for (&[a, b], (_, list)) in self.pairs.iter().zip(&lists) {
-            if lacks[a] || lacks[b] || !list.is_empty() {
-                [a, b].into_iter().for_each(|k| left[k] |= unseen[k]);
-            }
-        }
-        (self.unseen, self.lacks) = ([left, unseen], lacks);
         if crossed.is_some() {
-            for mut meeting in lists.iter_mut().take(self.pairs.len()).flat_map(|(_, list)| list.drain(..)) {
+            for meeting in lists.iter().take(self.pairs.len()).flat_map(|(_, list)| list) {
+                let mut meeting = *meeting;
                 self.dress(model, before, dt, &mut meeting);
-                meeting.crossed = true;
+                (meeting.crossed, meeting.fresh) = (true, true);
                 match self.found.binary_search_by_key(&meeting.key, |m| m.key) {
                     Ok(k) => {
                         meeting.impulse = self.found[k].impulse;
@@ -1005,7 +1054,7 @@ pub fn crossed(model: &Model, state: &State) -> Option<[usize; 2]> {
     for (b, moves) in meetings.moves.iter_mut().enumerate() {
         moves.resize(state.bodies[b].positions.len(), DVec3::ZERO);
     }
-    meetings.near(model, state, 0.0);
+    meetings.near(model, state, 0.0, |_| true);
     let found = meetings.pairs.iter().find(|&&[a, b]| {
         let (Some(one), Some(two)) = (meetings.side(model, state, a), meetings.side(model, state, b)) else {
             return false;

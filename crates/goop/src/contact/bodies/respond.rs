@@ -132,6 +132,11 @@ pub struct Touched {
     factor: Factor,
     /// The nodes that `dense` was made for from the factor.
     known: Vec<u32>,
+    /// The factor is that of a matrix of this step; which obstacles held the body then.
+    current: bool,
+    held: Vec<(u32, bool)>,
+    /// It is that of a round before the last.
+    pub lags: bool,
     flat: Option<usize>,
 }
 
@@ -140,6 +145,22 @@ impl Touched {
     pub fn reset(&mut self, body: u32) {
         self.body = body;
         self.nodes.clear();
+    }
+
+    /// A new step begins: what a step before was like says nothing, or a resumed run would not be the same.
+    pub fn begin(&mut self) {
+        (self.current, self.lags) = (false, false);
+    }
+
+    /// Whether the factor of an earlier round of this step will do: the body is held where it was.
+    fn is_held_alike(&mut self, scratch: &Scratch) -> bool {
+        let touches = scratch.now.touches.iter().filter(|t| !t.released).map(|t| (t.node, t.slips));
+        let alike = self.held.iter().copied().eq(touches.clone());
+        if !alike {
+            self.held.clear();
+            self.held.extend(touches);
+        }
+        alike
     }
 
     /// Orders the nodes.
@@ -181,9 +202,10 @@ impl Touched {
         self.nodes.binary_search(&node).unwrap_or(0) as u32
     }
 
-    /// Learns how the body answers after a step that it has just taken.
+    /// Learns how the body answers after a step that it has just taken. `anew`: what is known from an earlier round of the same step will not do.
     pub fn prepare(
         &mut self,
+        anew: bool,
         model: &Model,
         body: &Body,
         dt: f64,
@@ -210,7 +232,9 @@ impl Touched {
             Coordinates::Framed => self.prepare_framed(body, dt, before, state, scratch)?,
             Coordinates::Nodal => match (body.axes.integrator, &scratch.matrix) {
                 (integrator, Some(matrix)) if integrator.implicit() => {
-                    let fresh = self.factor.prepare(matrix, &scratch.free)?;
+                    self.lags = self.is_held_alike(scratch) && self.current && !anew;
+                    let fresh = !self.lags && self.factor.prepare(matrix, &scratch.free)?;
+                    self.current = true;
                     let share = match integrator {
                         Integrator::ImplicitMidpoint => 0.5,
                         Integrator::Bdf2 => scratch.two_step.now.map_or(1.0, |h| (h / dt).powi(2)),
