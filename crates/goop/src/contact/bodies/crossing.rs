@@ -3,26 +3,34 @@
 use super::closest::{
     between_segments, edge_through_edge, in_triangle, node_through_segment, node_through_triangle, on_segment,
 };
-use super::find::{Search, Side, edges_inside, have_sides, kept};
+use super::find::{Part, Search, Side, edges_inside, have_sides, kept};
+use super::surface::Ball;
 use super::{Key, Meeting, Spot};
 use glam::DVec3;
 
 /// Finds what passes through what, as meetings: with the places that met, the direction across both at that moment, and
 /// the gap that they had along it at the start. Holding such a place apart is what keeps the two from passing. Returns a
 /// node of the first body at one of them. `flat`: the axis across which nothing moves.
-pub fn find(a: Side, b: Side, flat: Option<usize>, search: &mut Search, out: &mut Vec<Meeting>) -> Option<u32> {
+pub fn find(
+    a: Side,
+    b: Side,
+    part: Part,
+    flat: Option<usize>,
+    search: &mut Search,
+    out: &mut Vec<Meeting>,
+) -> Option<u32> {
     let itself = a.index == b.index;
     if let Some(axis) = flat.filter(|_| a.surface.curve && b.surface.curve) {
-        in_plane(a, b, DVec3::AXES[axis], search, out);
+        in_plane(a, b, part, DVec3::AXES[axis], search, out);
         if !itself {
-            in_plane(b, a, DVec3::AXES[axis], search, out);
+            in_plane(b, a, part, DVec3::AXES[axis], search, out);
         }
     } else {
-        nodes(a, b, search, out);
+        nodes(a, b, part, search, out);
         if !itself {
-            nodes(b, a, search, out);
+            nodes(b, a, part, search, out);
         }
-        edges(a, b, search, out);
+        edges(a, b, part, search, out);
     }
     let spot = out.first()?.spots.into_iter().find(|s| s.body == a.index)?;
     Some(spot.nodes[0])
@@ -36,20 +44,24 @@ fn met(key: Key, sides: [&Side; 2], spots: [Spot; 2], across: DVec3) -> Meeting 
     Meeting::new(key, spots[0], spots[1], normal, apart.dot(normal) - kept, kept)
 }
 
-fn nodes(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
+fn nodes(a: Side, b: Side, part: Part, search: &mut Search, out: &mut Vec<Meeting>) {
     if b.surface.curve {
         return;
     }
     let sides = have_sides(&a, &b);
     let end = |side: &Side, i: u32| side.x[i as usize] + side.moves[i as usize];
-    for &i in &a.surface.nodes {
+    for &i in &a.surface.nodes[part.of(&a.surface.nodes)] {
         let (from, to) = (a.x[i as usize], end(&a, i));
         if from.max(to).cmplt(b.surface.low).any() || from.min(to).cmpgt(b.surface.high).any() || a.is_tied(&[i], &b) {
             continue;
         }
         let near = search.near(|near| b.surface.near([from, to].into_iter(), 0.0, |element| near.push(element)));
+        let ball = Ball::new([from], [to - from]);
         for &element in near {
             let corners = b.surface.elements[element as usize];
+            if ball.is_far(&b.surface.balls[element as usize], 0.0, 0.0) {
+                continue;
+            }
             if a.index == b.index && corners.contains(&i) || b.is_tied(&corners, &a) {
                 continue;
             }
@@ -78,8 +90,8 @@ fn nodes(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
 }
 
 /// Nodes of one curve that pass through a segment of another, all in one plane.
-fn in_plane(a: Side, b: Side, axis: DVec3, search: &mut Search, out: &mut Vec<Meeting>) {
-    for &i in &a.surface.nodes {
+fn in_plane(a: Side, b: Side, part: Part, axis: DVec3, search: &mut Search, out: &mut Vec<Meeting>) {
+    for &i in &a.surface.nodes[part.of(&a.surface.nodes)] {
         let (from, to) = (a.x[i as usize], a.x[i as usize] + a.moves[i as usize]);
         let far = from.max(to).cmplt(b.surface.low).any() || from.min(to).cmpgt(b.surface.high).any();
         if far || a.is_tied(&[i], &b) {
@@ -104,11 +116,12 @@ fn in_plane(a: Side, b: Side, axis: DVec3, search: &mut Search, out: &mut Vec<Me
     }
 }
 
-fn edges(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
+fn edges(a: Side, b: Side, part: Part, search: &mut Search, out: &mut Vec<Meeting>) {
     let end = |side: &Side, i: u32| side.x[i as usize] + side.moves[i as usize];
     let start = |side: &Side, i: u32| side.x[i as usize];
     let sides = have_sides(&a, &b);
-    for (e, &edge) in a.surface.edges.iter().enumerate() {
+    for e in part.of(&a.surface.edges) {
+        let edge = a.surface.edges[e];
         let ends = [start(&a, edge[0]), end(&a, edge[0]), start(&a, edge[1]), end(&a, edge[1])];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), p| (l.min(*p), h.max(*p)));
         let far = high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any();
@@ -119,11 +132,14 @@ fn edges(a: Side, b: Side, search: &mut Search, out: &mut Vec<Meeting>) {
             b.surface.near(ends.into_iter(), 0.0, |element| near.extend(b.surface.edges_of(element)));
         });
         for &f in near {
-            let other = b.surface.edges[f as usize];
-            if !b.surface.sharp[f as usize] || b.is_tied(&other, &a) {
+            if !b.surface.sharp[f as usize] || a.index == b.index && f as usize <= e {
                 continue;
             }
-            if a.index == b.index && (f as usize <= e || edge.iter().any(|i| other.contains(i))) {
+            if a.surface.edge_balls[e].is_far(&b.surface.edge_balls[f as usize], 0.0, 0.0) {
+                continue;
+            }
+            let other = b.surface.edges[f as usize];
+            if b.is_tied(&other, &a) || a.index == b.index && (edge.iter().any(|i| other.contains(i))) {
                 continue;
             }
             let moved = |i: u32, j: u32| (a.moves[i as usize] - b.moves[j as usize]).length_squared();

@@ -9,7 +9,7 @@
 //! flat to be looked at, is led out again, and not held where it is.
 
 use super::closest::{between_segments, in_triangle, on_segment};
-use super::surface::Surface;
+use super::surface::{Ball, Surface};
 use super::{Kept, Key, Meeting, Spot};
 use crate::model::Body;
 use glam::DVec3;
@@ -129,13 +129,31 @@ fn first_near<T>(way: f64, reach: f64, mut look: impl FnMut(f64) -> (f64, T)) ->
     }
 }
 
-/// Finds the meetings of two bodies, or of one with itself, within a step.
-pub fn meetings(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
-    nodes_and_elements(a, b, reach, search, out);
-    if a.index != b.index {
-        nodes_and_elements(b, a, reach, search, out);
+/// A part of the features of a body: every so-many-eth run of them is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// Which.
+    pub which: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+impl Part {
+    /// Its share of a list.
+    pub fn of<T>(self, list: &[T]) -> std::ops::Range<usize> {
+        let at = |k: usize| k * list.len() / self.of;
+        at(self.which)..at(self.which + 1)
     }
-    edges_and_edges(a, b, reach, search, out);
+}
+
+/// Finds the meetings of two bodies, or of one with itself, within a step, as far as a part of the features of the first in
+/// each search goes.
+pub fn meetings(a: Side, b: Side, part: Part, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
+    nodes_and_elements(a, b, part, reach, search, out);
+    if a.index != b.index {
+        nodes_and_elements(b, a, part, reach, search, out);
+    }
+    edges_and_edges(a, b, part, reach, search, out);
 }
 
 /// Whether two edges are inside each other's bodies where `off` leads from the second to the first, given which
@@ -150,10 +168,10 @@ pub fn kept(a: &Surface, b: &Surface) -> f64 {
     a.half + b.half
 }
 
-fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
+fn nodes_and_elements(a: Side, b: Side, part: Part, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
     let Reach { slack, margin, .. } = reach;
     let (kept, itself, sides) = (kept(a.surface, b.surface), a.index == b.index, have_sides(&a, &b));
-    for &i in &a.surface.nodes {
+    for &i in &a.surface.nodes[part.of(&a.surface.nodes)] {
         let (from, to) = (a.at(i, 0.0), a.at(i, 1.0));
         if from.max(to).cmplt(b.surface.low).any() || from.min(to).cmpgt(b.surface.high).any() || a.is_tied(&[i], &b) {
             continue;
@@ -162,12 +180,13 @@ fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: 
         b.surface.near([from, to].into_iter(), a.surface.half + 0.5 * slack, |element| search.near.push(element));
         search.near.sort_unstable();
         search.candidates.clear();
+        let ball = Ball::new([from], [to - from]);
         for &element in &search.near {
             let corners = b.surface.elements[element as usize];
-            if b.is_tied(&corners, &a) {
+            if ball.is_far(&b.surface.balls[element as usize], kept + slack, margin) || b.is_tied(&corners, &a) {
                 continue;
             }
-            if itself && (corners.contains(&i) || rest_is_near(b.body, i, corners, b.surface.curve, kept)) {
+            if itself && corners.contains(&i) {
                 continue;
             }
             let nearest = |s: f64| {
@@ -179,6 +198,9 @@ fn nodes_and_elements(a: Side, b: Side, reach: Reach, search: &mut Search, out: 
             let own = a.moves[i as usize];
             let way = corners.iter().map(|&k| (own - b.moves[k as usize]).length()).fold(0.0, f64::max);
             let Some((s, (off, weights))) = first_near(way, kept + slack + margin * way, nearest) else { continue };
+            if itself && rest_is_near(b.body, i, corners, b.surface.curve, kept) {
+                continue;
+            }
             let distance = off.length();
             let mut normal = if distance > 0.0 { off / distance } else { continue };
             let inside = || off.dot(b.surface.out_of_element(corners.map(|k| b.at(k, s)))) < 0.0;
@@ -257,10 +279,11 @@ fn rest_is_near(body: &Body, node: u32, corners: [u32; 3], curve: bool, kept: f6
     rest(node).distance(w[0] * c[0] + w[1] * c[1] + w[2] * c[2]) < 1.5 * kept
 }
 
-fn edges_and_edges(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
+fn edges_and_edges(a: Side, b: Side, part: Part, reach: Reach, search: &mut Search, out: &mut Vec<Meeting>) {
     let Reach { slack, margin, .. } = reach;
     let (kept, itself, sides) = (kept(a.surface, b.surface), a.index == b.index, have_sides(&a, &b));
-    for (e, &edge) in a.surface.edges.iter().enumerate() {
+    for e in part.of(&a.surface.edges) {
+        let edge = a.surface.edges[e];
         let ends = [a.at(edge[0], 0.0), a.at(edge[0], 1.0), a.at(edge[1], 0.0), a.at(edge[1], 1.0)];
         let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), p| (l.min(*p), h.max(*p)));
         let far = high.cmplt(b.surface.low).any() || low.cmpgt(b.surface.high).any();
@@ -273,20 +296,15 @@ fn edges_and_edges(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mu
         });
         search.near.sort_unstable();
         for &f in &search.near {
+            if !b.surface.sharp[f as usize] || itself && f as usize <= e {
+                continue;
+            }
+            if a.surface.edge_balls[e].is_far(&b.surface.edge_balls[f as usize], kept + slack, margin) {
+                continue;
+            }
             let other = b.surface.edges[f as usize];
-            if !b.surface.sharp[f as usize] || b.is_tied(&other, &a) {
+            if b.is_tied(&other, &a) || itself && edge.iter().any(|i| other.contains(i)) {
                 continue;
-            }
-            if itself && (f as usize <= e || edge.iter().any(|i| other.contains(i))) {
-                continue;
-            }
-            if itself {
-                let rest = |i: u32| b.body.shape.rest_positions[i as usize];
-                let (p, q) = (edge.map(rest), other.map(rest));
-                let [s, t] = between_segments(p, q);
-                if p[0].lerp(p[1], s).distance(q[0].lerp(q[1], t)) < 1.5 * kept {
-                    continue;
-                }
             }
             let nearest = |s: f64| {
                 let (p, q) = (edge.map(|k| a.at(k, s)), other.map(|k| b.at(k, s)));
@@ -297,6 +315,14 @@ fn edges_and_edges(a: Side, b: Side, reach: Reach, search: &mut Search, out: &mu
             let moved = |i: u32, j: u32| (a.moves[i as usize] - b.moves[j as usize]).length();
             let way = edge.iter().flat_map(|&i| other.iter().map(move |&j| moved(i, j))).fold(0.0, f64::max);
             let Some((s, (off, [u, v]))) = first_near(way, kept + slack + margin * way, nearest) else { continue };
+            if itself {
+                let rest = |i: u32| b.body.shape.rest_positions[i as usize];
+                let (p, q) = (edge.map(rest), other.map(rest));
+                let [s, t] = between_segments(p, q);
+                if p[0].lerp(p[1], s).distance(q[0].lerp(q[1], t)) < 1.5 * kept {
+                    continue;
+                }
+            }
             let distance = off.length();
             if [u, v].iter().any(|w| *w < END || *w > 1.0 - END) || distance == 0.0 {
                 continue;

@@ -34,7 +34,7 @@ use crate::coordinates::framed::respond::Kind;
 use crate::coordinates::nodal::{Outcome, Scratch};
 use crate::model::{Body, Coordinates, Model};
 use crate::state::{BodyState, State};
-use find::{Reach, Search, Side};
+use find::{Part, Reach, Search, Side};
 use glam::{DMat3, DVec3};
 use island::{Island, MOST_LACKING};
 use rayon::prelude::*;
@@ -204,6 +204,10 @@ const TOLERANCE: f64 = 3e-4;
 const MEETING: f64 = 1e-3;
 const SOON: usize = 2;
 
+/// Edges of the larger of two bodies for every part in which their search is done, and how many parts at most.
+const PART_OF_SEARCH: usize = 1000;
+const MOST_PARTS: usize = 64;
+
 /// Numbers to go through from which on more than one thread is worth being woken.
 const WORTH: usize = 400_000;
 
@@ -231,6 +235,9 @@ pub(crate) enum Verdict {
     Unsolved(usize, crate::solve::Report),
 }
 
+/// Two bodies, or one and itself, and a part of what is to be looked at.
+type Job = ([usize; 2], Part);
+
 /// Work space of all meetings; what a resumed run needs is in the state.
 #[derive(Debug, Default)]
 pub struct Meetings {
@@ -239,9 +246,11 @@ pub struct Meetings {
     /// Of every body the nodes that are tied, each after the body it is tied to.
     tied: Vec<Vec<[u32; 2]>>,
     pairs: Vec<[usize; 2]>,
+    /// Those again, pairs of large bodies in several parts.
+    jobs: Vec<Job>,
     /// Bodies from left to right.
     order: Vec<usize>,
-    /// Work spaces of searches, and what they found, by pair.
+    /// Work spaces of searches, and what they found, by job.
     lists: Vec<(Search, Vec<Meeting>)>,
     found: Vec<Meeting>,
     /// By body.
@@ -410,7 +419,7 @@ impl Meetings {
 
     /// Pairs whose bounds meet: bodies in the order of their lower ends along x, each beside those that begin before it ends.
     fn sweep(&mut self, model: &Model, looks: impl Fn([usize; 2]) -> bool) {
-        let Self { surfaces, order, pairs, wider, members, .. } = self;
+        let Self { surfaces, order, pairs, jobs, wider, members, .. } = self;
         order.clear();
         order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some() && members[b]));
         let low = |b: usize| surfaces[b].as_ref().map_or(f64::INFINITY, |s| s.low.x);
@@ -430,6 +439,12 @@ impl Meetings {
             }
         }
         pairs.sort_unstable();
+        jobs.clear();
+        for &pair in pairs.iter() {
+            let edges = pair.map(|b| surfaces[b].as_ref().map_or(0, |s| s.edges.len()));
+            let of = (edges[0].max(edges[1]) / PART_OF_SEARCH).clamp(1, MOST_PARTS);
+            jobs.extend((0..of).map(|which| (pair, Part { which, of })));
+        }
         for &[a, b] in pairs.iter().filter(|pair| looks(**pair)) {
             (wider[a].1, wider[b].1) = (true, true);
         }
@@ -456,23 +471,23 @@ impl Meetings {
         looks: impl Fn([usize; 2]) -> bool + Sync,
     ) {
         let mut lists = std::mem::take(&mut self.lists);
-        if lists.len() < self.pairs.len() {
-            lists.resize_with(self.pairs.len(), Default::default);
+        if lists.len() < self.jobs.len() {
+            lists.resize_with(self.jobs.len(), Default::default);
         }
-        let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
+        let look = |(&([a, b], part), (search, list)): (&Job, &mut (Search, Vec<Meeting>))| {
             list.clear();
             if !looks([a, b]) {
                 return;
             }
             if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
-                find::meetings(a, b, reach, search, list);
+                find::meetings(a, b, part, reach, search, list);
             }
         };
         match self.heavy {
-            true => self.pairs.par_iter().zip(&mut lists).for_each(look),
-            false => self.pairs.iter().zip(&mut lists).for_each(look),
+            true => self.jobs.par_iter().zip(&mut lists).for_each(look),
+            false => self.jobs.iter().zip(&mut lists).for_each(look),
         }
-        out.extend(lists.iter().take(self.pairs.len()).flat_map(|(_, list)| list));
+        out.extend(lists.iter().take(self.jobs.len()).flat_map(|(_, list)| list));
         self.lists = lists;
         out.sort_unstable_by_key(|m| m.key);
     }
@@ -590,7 +605,7 @@ impl Meetings {
         let mut left = std::mem::take(&mut self.left);
         left.clear();
         left.extend(unseen.iter().zip(&lacks).map(|(unseen, lacks)| *unseen && *lacks));
-        for (&[a, b], (_, list)) in self.pairs.iter().zip(&self.lists) {
+        for (&([a, b], _), (_, list)) in self.jobs.iter().zip(&self.lists) {
             if lacks[a] || lacks[b] || (crossed.is_some() && !list.is_empty()) {
                 [a, b].into_iter().for_each(|k| left[k] |= unseen[k]);
             }
@@ -661,7 +676,7 @@ impl Meetings {
             let (Some(one), Some(two)) = (self.side(model, before, a), self.side(model, before, b)) else {
                 return false;
             };
-            crossing::find(one, two, model.flat, &mut Search::default(), &mut list).is_some()
+            crossing::find(one, two, Part { which: 0, of: 1 }, model.flat, &mut Search::default(), &mut list).is_some()
         })
     }
 
@@ -833,23 +848,23 @@ impl Meetings {
         looks: impl Fn([usize; 2]) -> bool + Sync,
     ) -> Option<([usize; 2], u32)> {
         let mut lists = std::mem::take(&mut self.lists);
-        if lists.len() < self.pairs.len() {
-            lists.resize_with(self.pairs.len(), Default::default);
+        if lists.len() < self.jobs.len() {
+            lists.resize_with(self.jobs.len(), Default::default);
         }
-        let look = |(&[a, b], (search, list)): (&[usize; 2], &mut (Search, Vec<Meeting>))| {
+        let look = |(&([a, b], part), (search, list)): (&Job, &mut (Search, Vec<Meeting>))| {
             list.clear();
             if !looks([a, b]) {
                 return None;
             }
             let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
-            crossing::find(one, two, model.flat, search, list).map(|node| ([a, b], node))
+            crossing::find(one, two, part, model.flat, search, list).map(|node| ([a, b], node))
         };
         let crossed = match self.heavy {
-            true => self.pairs.par_iter().zip(&mut lists).filter_map(look).min(),
-            false => self.pairs.iter().zip(&mut lists).filter_map(look).min(),
+            true => self.jobs.par_iter().zip(&mut lists).filter_map(look).min(),
+            false => self.jobs.iter().zip(&mut lists).filter_map(look).min(),
         };
         if crossed.is_some() {
-            for meeting in lists.iter().take(self.pairs.len()).flat_map(|(_, list)| list) {
+            for meeting in lists.iter().take(self.jobs.len()).flat_map(|(_, list)| list) {
                 let mut meeting = *meeting;
                 self.dress(model, before, dt, &mut meeting);
                 (meeting.crossed, meeting.fresh) = (true, true);

@@ -41,6 +41,10 @@ pub struct Surface {
     turns: Vec<f64>,
     /// First edge of every element; each edge belongs to one.
     pub first_edge: Vec<u32>,
+    /// Balls about edges and elements over the step.
+    pub edge_balls: Vec<Ball>,
+    /// See `edge_balls`.
+    pub balls: Vec<Ball>,
     /// Half of the distance kept (m).
     pub half: f64,
     tree: Bvh2,
@@ -48,6 +52,31 @@ pub struct Surface {
     pub low: DVec3,
     /// The other corner.
     pub high: DVec3,
+}
+
+/// A ball that holds something for a whole step: what is not near its ball is not near it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ball {
+    center: DVec3,
+    radius: f64,
+    /// How far its corners go at most (m).
+    way: f64,
+}
+
+impl Ball {
+    /// About corners that go from x to x + move (m).
+    pub fn new<const N: usize>(x: [DVec3; N], moves: [DVec3; N]) -> Self {
+        let center = x.iter().sum::<DVec3>() / N as f64;
+        let radius = x.iter().map(|x| x.distance_squared(center)).fold(0.0, f64::max).sqrt();
+        let way = moves.iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
+        Self { center, radius, way }
+    }
+
+    /// Whether what is in it does not come within `reach` (m) of what is in another, and of a share of the way between them.
+    pub fn is_far(&self, other: &Self, reach: f64, share: f64) -> bool {
+        let near = self.radius + other.radius + reach + (1.0 + share) * (self.way + other.way);
+        self.center.distance_squared(other.center) > near * near * (1.0 + 1e-9)
+    }
 }
 
 impl std::fmt::Debug for Surface {
@@ -103,6 +132,8 @@ impl Surface {
             facing,
             turns,
             first_edge,
+            edge_balls: Vec::new(),
+            balls: Vec::new(),
             half: 0.5 * half,
             tree,
             low: DVec3::ZERO,
@@ -128,6 +159,11 @@ impl Surface {
             self.tree.nodes[node].set_aabb(bounds(ends, wider));
         }
         self.tree.refit_all();
+        let at = |i: u32| (x[i as usize], moves(i as usize));
+        self.balls.clear();
+        self.balls.extend(self.elements.iter().map(|e| Ball::new(e.map(|i| at(i).0), e.map(|i| at(i).1))));
+        self.edge_balls.clear();
+        self.edge_balls.extend(self.edges.iter().map(|e| Ball::new(e.map(|i| at(i).0), e.map(|i| at(i).1))));
         if self.closed {
             for k in 0..self.edges.len() {
                 let bent = |at: &dyn Fn(u32) -> DVec3| {
