@@ -20,10 +20,10 @@ TOLERANCE = 0.20
 # A run of the program, and the kernels to be counted in it by a part of their names.
 RUNS = {
     "cloth": (["bench", "w1", "--n", "24", "--quick", "--threads", "1"], {
-        "sweep forwards": "Sweep::forward",
-        "sweep backwards": "Sweep::backward",
+        "sweep forwards": "::forward_avx2",
+        "sweep backwards": "::backward_avx2",
         "matrix product": "product_rows",
-        "assembly of springs": "Springs>::assemble",
+        "links of springs": "::link_avx2",
         "forces of springs": "pair_forces",
         "forces of bends": "stencil_forces",
     }),
