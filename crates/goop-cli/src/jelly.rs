@@ -55,7 +55,7 @@ pub fn jelly(args: &Jelly) -> Result<End> {
     }
     let text = scene.to_toml();
     let opened = Scene::load_text(&text, &format!("{name}.toml"), &args.set, Path::new(""))
-        .and_then(|loaded| open::build(&loaded).map(|built| Opened { loaded, built, name }));
+        .and_then(|loaded| loaded.build().map(|built| Opened { loaded, built, name }));
     let opened = match opened {
         Ok(opened) => opened,
         Err(faults) => {

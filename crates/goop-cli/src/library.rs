@@ -144,7 +144,7 @@ mod tests {
             assert!(!title(scene).is_empty(), "{} has no title", scene.name);
             let loaded = crate::open::load(scene.name, &[]).unwrap_or_else(|faults| panic!("{faults}"));
             assert!(loaded.warnings.is_empty(), "{}: {:?}", scene.name, loaded.warnings);
-            crate::open::build(&loaded).unwrap_or_else(|faults| panic!("{faults}"));
+            loaded.build().unwrap_or_else(|faults| panic!("{faults}"));
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Opened {
 /// Reads and builds.
 pub fn open(args: &SceneArgs) -> Result<Opened, Faults> {
     let loaded = load(&args.scene, &args.set)?;
-    let built = build(&loaded)?;
+    let built = loaded.build()?;
     let name = Path::new(&args.scene).file_stem().map_or("scene".into(), |n| n.to_string_lossy().into_owned());
     Ok(Opened { loaded, built, name })
 }
@@ -45,14 +45,6 @@ pub fn load(scene: &str, sets: &[String]) -> Result<Loaded, Faults> {
             Err(Faults(vec![Fault { place, path: String::new(), message, hint }]))
         }
     }
-}
-
-/// Builds the model; what cannot be built is placed in the text.
-pub fn build(loaded: &Loaded) -> Result<Built, Faults> {
-    loaded
-        .scene
-        .build(&loaded.folder)
-        .map_err(|faults| Faults(faults.into_iter().map(|f| loaded.origin.fault(&f.path, f.message, f.hint)).collect()))
 }
 
 /// The world, settled where the scene asks for it.

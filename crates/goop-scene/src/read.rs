@@ -43,6 +43,14 @@ pub struct Loaded {
     pub origin: Origin,
 }
 
+impl Loaded {
+    /// Builds the model; what cannot be built is placed in the text.
+    pub fn build(&self) -> Result<crate::Built, Faults> {
+        let placed = |f: crate::BuildFault| self.origin.fault(&f.path, f.message, f.hint);
+        self.scene.build(&self.folder).map_err(|faults| Faults(faults.into_iter().map(placed).collect()))
+    }
+}
+
 impl Scene {
     /// Reads a scene from text. `name` stands in messages; files cannot be included.
     pub fn parse(text: &str, name: &str) -> Result<(Scene, Vec<Warning>), Faults> {

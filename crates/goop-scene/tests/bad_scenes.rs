@@ -42,7 +42,7 @@ fn complaints(path: &Path) -> Vec<String> {
     if expected.is_empty() {
         return vec![format!("{name}: expects nothing")];
     }
-    let faults = match Scene::load(path) {
+    let faults = match Scene::load(path).and_then(|loaded| loaded.build()) {
         Ok(_) => return vec![format!("{name}: was accepted")],
         Err(faults) => faults,
     };

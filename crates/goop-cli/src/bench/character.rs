@@ -5,7 +5,7 @@
 
 use super::clock::{self, Cost};
 use crate::args::{Bench, Jelly};
-use crate::open::{self, Opened};
+use crate::open::Opened;
 use crate::{End, jelly};
 use anyhow::{Result, anyhow};
 use goop::World;
@@ -143,7 +143,7 @@ fn open_character(args: &Bench, nodes: usize) -> Result<(Opened, f64)> {
     let (text, young) = jelly::scene(&request, &name).map_err(|wrong| anyhow!("{}; {}", wrong.message, wrong.hint))?;
     let sets = [format!("step.dt={DT:?}")];
     let loaded = Scene::load_text(&text, &format!("{name}.toml"), &sets, Path::new("")).map_err(|f| anyhow!("{f}"))?;
-    let built = open::build(&loaded).map_err(|f| anyhow!("{f}"))?;
+    let built = loaded.build().map_err(|f| anyhow!("{f}"))?;
     Ok((Opened { loaded, built, name }, young))
 }
 
@@ -155,7 +155,7 @@ fn remodelled(opened: &Opened, model: &str) -> Result<Opened> {
     let sets = [format!("body.{body}.formulation={model}")];
     loaded =
         Scene::load_text(&text, &format!("{}.toml", opened.name), &sets, Path::new("")).map_err(|f| anyhow!("{f}"))?;
-    let built = open::build(&loaded).map_err(|f| anyhow!("{f}"))?;
+    let built = loaded.build().map_err(|f| anyhow!("{f}"))?;
     Ok(Opened { loaded, built, name: opened.name.clone() })
 }
 

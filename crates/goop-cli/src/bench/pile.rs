@@ -76,7 +76,7 @@ pub fn run(args: &Bench) -> Result<End> {
     }
     if !cloth && args.n.is_none() {
         let loaded = crate::open::load("kitchen", &[]).map_err(|faults| anyhow!("{faults}"))?;
-        let built = crate::open::build(&loaded).map_err(|faults| anyhow!("{faults}"))?;
+        let built = loaded.build().map_err(|faults| anyhow!("{faults}"))?;
         show("kitchen".to_owned(), &mut World::new(built.model), 18.0, 60.0)?;
     }
     if args.json {

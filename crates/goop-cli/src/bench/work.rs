@@ -102,7 +102,7 @@ pub(super) fn open_work(name: &str, n: usize, dt: Option<f64>, fine: bool, more:
     }
     let loaded = Scene::load_text(entry.text, &format!("{name}.toml"), &sets, Path::new(""));
     let loaded = loaded.map_err(|f| anyhow!("{f}"))?;
-    let built = open::build(&loaded).map_err(|f| anyhow!("{f}"))?;
+    let built = loaded.build().map_err(|f| anyhow!("{f}"))?;
     Ok(Opened { loaded, built, name: name.to_owned() })
 }
 
