@@ -64,7 +64,9 @@ def main():
     worst = end = drop = volume = 0.0
     cells = None
     if work == "w2":
-        cells = np.array(mesh.getParticleMesh().getTets()).reshape(-1, 4).astype(int)
+        # The list is a view of the mesh, which has to be kept.
+        inner = mesh.getParticleMesh()
+        cells = np.array(inner.getTets(), dtype=int).reshape(-1, 4).copy()
         before = volumes(start, cells)
         top = start[:, 1] > start[:, 1].max() - 1e-6
     done, frames = 0, seconds * FPS
