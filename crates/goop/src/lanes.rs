@@ -1,7 +1,7 @@
 //! Four numbers side by side, plainly or in an AVX2 register.
 //!
 //! Kernels are written once over [`Lanes`] and compiled for both. Every operation
-//! rounds in the same way in both and none is fused, so results do not depend on the
+//! rounds in the same way in both and none is fused but where it says so, so results do not depend on the
 //! processor. The compiler does not find the shuffles between vectors and components
 //! by itself, hence the second implementation.
 
@@ -34,6 +34,8 @@ pub trait Lanes: Arithmetic {
     fn load(from: &[f64; WIDE]) -> Self;
     fn load_single(from: &[f32; WIDE]) -> Self;
     fn store(self, to: &mut [f64; WIDE]);
+    /// self × other + more, rounded once.
+    fn fused(self, other: Self, more: Self) -> Self;
     /// Three numbers, and zero.
     fn load_vector(from: &[f64; 3]) -> Self;
     /// The first three.
@@ -157,6 +159,11 @@ impl Lanes for [f64; WIDE] {
     #[inline(always)]
     fn store(self, to: &mut [f64; WIDE]) {
         *to = self;
+    }
+
+    #[inline(always)]
+    fn fused(self, other: Self, more: Self) -> Self {
+        std::array::from_fn(|l| self[l].mul_add(other[l], more[l]))
     }
 
     #[inline(always)]
@@ -464,6 +471,11 @@ pub mod avx2 {
         #[inline(always)]
         fn store(self, to: &mut [f64; WIDE]) {
             unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) }
+        }
+
+        #[inline(always)]
+        fn fused(self, other: Self, more: Self) -> Self {
+            Self(unsafe { _mm256_fmadd_pd(self.0, other.0, more.0) })
         }
 
         #[inline(always)]

@@ -81,7 +81,7 @@ pub(super) fn bytes(body: &Body) -> Result<usize> {
     let mut bytes = 0;
     for (_, _, matrix) in matrices(body)? {
         if direct {
-            let mut factor = SparseCholesky::default();
+            let mut factor = SparseCholesky::plain();
             anyhow::ensure!(factor.factorise(&matrix), "the matrix is not positive definite");
             bytes += 2 * 8 * factor.entries();
         } else {
@@ -113,7 +113,7 @@ fn measure(side: usize, quiet: bool) -> Result<Value> {
     let mut entries = 0;
     let mut factors: Vec<(usize, usize, SparseCholesky)> = Vec::new();
     for (plane, columns, matrix) in matrices(&body)? {
-        let mut factor = SparseCholesky::default();
+        let mut factor = SparseCholesky::plain();
         anyhow::ensure!(factor.factorise(&matrix), "the matrix is not positive definite");
         entries += factor.entries();
         factors.push((plane, columns, factor));

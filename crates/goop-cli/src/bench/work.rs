@@ -24,11 +24,13 @@ const TIMES: [f64; 3] = [0.25, 0.5, 1.0];
 const FINER: f64 = 10.0;
 
 /// What one run was like.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Quality {
     /// Largest stretch of an edge along the grid: at the end, at its worst, and the mean of the last quarter of a second. The
     /// edge at a held corner snaps to and fro late in the fall, so that an instant says little.
     stretch: [f64; 3],
+    /// The largest stretch at every frame.
+    course: Vec<f64>,
     /// Kinetic, elastic and gravitational energy at the times above (J), and what was exchanged by then.
     energy: [f64; 3],
     exchanged: [f64; 3],
@@ -186,6 +188,7 @@ impl View {
         };
         quality.stretch[0] = (0..self.edges.len()).map(stretch).fold(0.0, f64::max);
         quality.stretch[1] = quality.stretch[1].max(quality.stretch[0]);
+        quality.course.push(quality.stretch[0]);
         let late = (0.25 * FPS).round() as usize;
         if frame + late > frames {
             quality.stretch[2] += quality.stretch[0] / late as f64;
@@ -295,7 +298,7 @@ fn json_of(n: usize, own: &Run, fine: Option<&Run>) -> Value {
         json!({
             "end_stretch": q.stretch[0], "worst_stretch": q.stretch[1], "late_stretch": q.stretch[2], "mean_drop": q.drop, "volume_change": q.volume,
             "inverted": q.inverted, "node_depth": q.depth[0], "cell_depth": q.depth[1], "energies": q.energy, "exchanged": q.exchanged,
-            "rejected_steps": q.rejected,
+            "rejected_steps": q.rejected, "course": q.course,
         })
     };
     object["quality"] = figures(q);

@@ -23,7 +23,8 @@ pub mod by_parts;
 pub mod cg;
 pub mod condition;
 pub mod order;
-pub mod profile;
+pub mod panels;
+mod profile;
 mod refinement;
 pub mod scalar;
 pub mod single;
@@ -390,6 +391,7 @@ impl Solver {
         self.single.forget();
         // Rounding is the limit of a factor made anew every step, not the tolerance.
         (self.cholesky.polish, self.profile.polish) = (true, true);
+        self.cholesky.plain = true;
         let solver: &mut dyn LinearSolver = match (method, settings.preconditioner) {
             (Method::Auto | Method::ConjugateGradients, Preconditioner::Jacobi | Preconditioner::None) => {
                 return self.cg.solve(settings, matrix, free, right, delta);

@@ -6,11 +6,13 @@
 //! ```
 //! The order and the structure of L are found once; values and work space are reused.
 
+use super::panels::{Panels, Supernode};
 use super::refinement::Refinement;
 use super::{LARGEST_FACTOR, LinearSolver, Refusal, Report, Settings};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
+    factorize_symbolic_cholesky, supernodal,
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
@@ -133,9 +135,13 @@ impl Structure {
 pub struct SparseCholesky {
     /// Correct solutions until rounding stops it, not only down to the tolerance.
     pub polish: bool,
+    /// Keep the factor as the library has made it and let the library substitute: for few solves.
+    pub plain: bool,
     symbolic: Option<Arc<SymbolicCholesky<usize>>>,
     structure: Structure,
     factor: Vec<f64>,
+    /// The same in the place of `factor`, where columns make supernodes.
+    panels: Panels,
     stack: MemBuffer,
     stack_bytes: usize,
     /// Right sides the work space is large enough for.
@@ -148,9 +154,11 @@ impl Default for SparseCholesky {
     fn default() -> Self {
         Self {
             polish: false,
+            plain: false,
             symbolic: None,
             structure: Structure::default(),
             factor: Vec::new(),
+            panels: Panels::default(),
             stack: MemBuffer::new(StackReq::EMPTY),
             stack_bytes: 0,
             columns: 0,
@@ -162,7 +170,7 @@ impl Default for SparseCholesky {
 
 impl std::fmt::Debug for SparseCholesky {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SparseCholesky {{ entries: {}, factor: {} }}", self.structure.places.1.len(), self.factor.len())
+        write!(f, "SparseCholesky {{ entries: {}, factor: {} }}", self.structure.places.1.len(), self.entries())
     }
 }
 
@@ -171,6 +179,11 @@ impl std::fmt::Debug for SparseCholesky {
 const PAR: Par = Par::Seq;
 
 impl SparseCholesky {
+    /// One that keeps the factor as the library has made it and lets the library substitute.
+    pub fn plain() -> Self {
+        Self { plain: true, ..Self::default() }
+    }
+
     fn analyse(&mut self, matrix: &SparseMatrix) {
         let n = matrix.size;
         let structure = SymbolicSparseColMatRef::new_checked(n, n, &matrix.column_start, None, &matrix.rows);
@@ -182,7 +195,7 @@ impl SparseCholesky {
 
     /// Numbers in the factor.
     pub fn entries(&self) -> usize {
-        self.factor.len()
+        self.symbolic.as_ref().map_or(0, |symbolic| symbolic.len_val())
     }
 
     /// Work space for so many right sides.
@@ -197,9 +210,30 @@ impl SparseCholesky {
 
     /// Solves with the factor as it is, without looking at the residual.
     pub fn substitute(&mut self, right: &mut [f64], columns: usize) {
+        if self.panels.is_ready() {
+            return self.panels.solve(right, columns);
+        }
         self.make_room(columns);
         let Some(symbolic) = &self.symbolic else { return };
         substitute(symbolic, &self.factor, &mut self.stack, right, columns);
+    }
+
+    /// Takes the factor over as panels, where it has any.
+    fn take_panels(&mut self) {
+        let Some((symbolic, order)) = self.symbolic.as_ref().and_then(|symbolic| match symbolic.raw() {
+            SymbolicCholeskyRaw::Supernodal(raw) => Some((raw, symbolic.perm()?.arrays().0)),
+            SymbolicCholeskyRaw::Simplicial(_) => None,
+        }) else {
+            return;
+        };
+        let factor = supernodal::SupernodalLltRef::new(symbolic, &self.factor);
+        let nodes = (0..symbolic.n_supernodes()).map(|at| {
+            let node = factor.supernode(at);
+            let values = &self.factor[symbolic.col_ptr_for_val()[at]..symbolic.col_ptr_for_val()[at + 1]];
+            Supernode { first: node.start(), width: node.val().ncols(), below: node.pattern(), values }
+        });
+        self.panels.take(order, nodes);
+        self.factor = Vec::new();
     }
 }
 
@@ -248,6 +282,10 @@ impl LinearSolver for SparseCholesky {
             Default::default(),
         );
         self.refusal = done.err().map(|_| Refusal::NotPositiveDefinite);
+        self.panels.clear();
+        if self.refusal.is_none() && !self.plain {
+            self.take_panels();
+        }
         self.refusal.is_none()
     }
 
@@ -257,21 +295,28 @@ impl LinearSolver for SparseCholesky {
         }
         assert_eq!(right.len(), matrix.size * columns);
         self.make_room(columns);
-        let Self { symbolic: Some(symbolic), factor, stack, refinement, polish, .. } = self else {
+        let Self { symbolic: Some(symbolic), factor, panels, stack, refinement, polish, .. } = self else {
             return Report::refused(Refusal::TooLarge);
         };
-        refinement.solve(matrix, right, *polish, |x| substitute(symbolic, factor, stack, x, columns))
+        refinement.solve(matrix, right, *polish, |x| match panels.is_ready() {
+            true => panels.solve(x, columns),
+            false => substitute(symbolic, factor, stack, x, columns),
+        })
     }
 
     fn sibling(&self) -> Box<dyn LinearSolver> {
         let (symbolic, structure) = (self.symbolic.clone(), self.structure.clone());
         let refinement = self.refinement.sibling();
-        Box::new(Self { polish: self.polish, symbolic, structure, refinement, ..Self::default() })
+        Box::new(Self { polish: self.polish, plain: self.plain, symbolic, structure, refinement, ..Self::default() })
     }
 
     fn bytes(&self) -> usize {
         // Indices of the factor are at most as many as its entries, and far fewer where columns share them.
-        8 * self.factor.len() + self.structure.bytes() + self.stack_bytes + self.refinement.bytes()
+        8 * self.factor.len()
+            + self.panels.bytes()
+            + self.structure.bytes()
+            + self.stack_bytes
+            + self.refinement.bytes()
     }
 }
 

@@ -47,6 +47,7 @@ impl Factor {
         }
         self.filled.clone_from(&scalar.matrix.values);
         self.cholesky.polish = false;
+        self.cholesky.plain = true;
         self.cholesky.tune(&Settings { tolerance: f64::INFINITY, ..Settings::default() });
         self.free.clear();
         self.free.extend_from_slice(free);
