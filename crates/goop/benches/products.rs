@@ -56,7 +56,7 @@ fn system(side: usize) -> System {
     let (n, mass) = (shape.len(), 1000.0 / shape.len() as f64);
     let mut matrix = springs.structure();
     let mut links = matrix.clone();
-    links.clear_rough(false);
+    links.clear_for(false, true);
     for matrix in [&mut matrix, &mut links] {
         springs.stiffness(&springs.memory(), &x, Weights { position: H * H, velocity: H }, false, matrix);
         (0..n).for_each(|i| matrix.add_diagonal(i, DMat3::from_diagonal(DVec3::splat(mass))));

@@ -1,8 +1,9 @@
 //! Helpers that look for the next piece of work for a moment before they sleep.
 //!
 //! A step has hundreds of short parallel pieces. Waking a thread for each would cost as much as the
-//! piece, so helpers keep looking for some tens of microseconds after the last one. Which thread does
-//! which piece is left open; results must not depend on it (see [`Chunks`](crate::parallel::Chunks)).
+//! piece, so helpers keep looking for some tens of microseconds after the last one. Every thread begins with its own share of the
+//! pieces, the same from one call to the next, so that what it works on stays in its cache; one that is done takes pieces of
+//! others. Results must not depend on who did what (see [`Chunks`](crate::parallel::Chunks)).
 //!
 //! There is one crew. Whoever finds it busy, another world or a piece of work of its own, works alone.
 
@@ -15,14 +16,17 @@ use std::thread::Thread;
 /// How often a helper looks before it yields, and yields before it sleeps: about 50 µs in all.
 const LOOKS: u32 = 1000;
 const YIELDS: u32 = 40;
+/// Threads at most.
+const MOST: usize = 256;
 
 type Work = dyn Fn(usize) + Sync + 'static;
 
-#[derive(Default)]
 struct Crew {
     taken: AtomicBool,
-    /// `pieces` and `next` of the piece of work at hand, who may help, and its number.
+    /// Number of the work at hand and threads on it.
     ticket: AtomicU64,
+    /// What is left of every thread's share: number of the work, next piece and end.
+    shares: Vec<Share>,
     work: Slot,
     done: AtomicU32,
     panicked: AtomicBool,
@@ -30,34 +34,32 @@ struct Crew {
     helpers: Mutex<Vec<Thread>>,
 }
 
-/// The work at hand. Written while no piece of the one before is left, read under a ticket of its own.
+/// On a line of memory of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct Share(AtomicU64);
+
+/// The work at hand. Written while no piece of the one before is left, read with a piece in hand.
 struct Slot(UnsafeCell<Option<&'static Work>>);
 
-impl Default for Slot {
-    fn default() -> Self {
-        Self(UnsafeCell::new(None))
-    }
-}
-
-// SAFETY: see `Slot`; the ticket orders writes and reads.
+// SAFETY: see `Slot`; shares order writes and reads.
 unsafe impl Sync for Slot {}
 
-/// What the ticket says.
+/// What a share says.
 #[derive(Clone, Copy)]
-struct Ticket {
+struct Left {
     number: u64,
-    helpers: u64,
-    pieces: u64,
     next: u64,
+    end: u64,
 }
 
-impl Ticket {
+impl Left {
     fn read(bits: u64) -> Self {
-        Self { number: bits >> 30, helpers: bits >> 16 & 0x3fff, pieces: bits >> 8 & 0xff, next: bits & 0xff }
+        Self { number: bits >> 16, next: bits >> 8 & 0xff, end: bits & 0xff }
     }
 
     fn bits(self) -> u64 {
-        self.number << 30 | self.helpers << 16 | self.pieces << 8 | self.next
+        self.number << 16 | self.next << 8 | self.end
     }
 }
 
@@ -65,25 +67,28 @@ static CREW: OnceLock<Crew> = OnceLock::new();
 
 /// Does pieces `0..pieces` (at most 255), each once, on up to as many threads as the pool in use has.
 pub fn each(pieces: usize, work: &(dyn Fn(usize) + Sync)) {
-    let threads = if pieces > 1 { rayon::current_num_threads().min(pieces).min(256) } else { 1 };
-    let crew = CREW.get_or_init(Crew::default);
+    let threads = if pieces > 1 { rayon::current_num_threads().min(pieces).min(MOST) } else { 1 };
+    let crew = CREW.get_or_init(Crew::new);
     if threads == 1 || pieces > 255 || crew.taken.swap(true, Ordering::Acquire) {
         (0..pieces).for_each(work);
         return;
     }
     crew.hire(threads - 1);
     // SAFETY: the borrow ends when this function returns, and it returns only after every piece is
-    // done; a ticket for this work cannot be taken after that.
+    // done; no piece of this work can be taken after that.
     unsafe { *crew.work.0.get() = Some(std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static Work>(work)) };
     crew.done.store(0, Ordering::Relaxed);
-    let number = Ticket::read(crew.ticket.load(Ordering::Relaxed)).number.wrapping_add(1) & 0x3_ffff_ffff;
-    let ticket = Ticket { number, helpers: threads as u64 - 1, pieces: pieces as u64, next: 0 };
-    crew.ticket.store(ticket.bits(), Ordering::SeqCst);
+    let number = (crew.ticket.load(Ordering::Relaxed) >> 16).wrapping_add(1) & 0xffff_ffff_ffff;
+    for (t, share) in crew.shares[..threads].iter().enumerate() {
+        let [next, end] = [t, t + 1].map(|t| (t * pieces / threads) as u64);
+        share.0.store(Left { number, next, end }.bits(), Ordering::Release);
+    }
+    crew.ticket.store(number << 16 | threads as u64, Ordering::SeqCst);
     if crew.asleep.load(Ordering::SeqCst) > 0 {
         let helpers = crew.helpers.lock().unwrap_or_else(PoisonError::into_inner);
         helpers.iter().take(threads - 1).for_each(Thread::unpark);
     }
-    while crew.take_piece(None) {}
+    crew.work_on(0, number, threads);
     let mut looks = 0u32;
     while crew.done.load(Ordering::Acquire) < pieces as u32 {
         looks += 1;
@@ -99,12 +104,25 @@ pub fn each(pieces: usize, work: &(dyn Fn(usize) + Sync)) {
 }
 
 impl Crew {
+    fn new() -> Self {
+        Self {
+            taken: AtomicBool::default(),
+            ticket: AtomicU64::default(),
+            shares: (0..MOST).map(|_| Share::default()).collect(),
+            work: Slot(UnsafeCell::new(None)),
+            done: AtomicU32::default(),
+            panicked: AtomicBool::default(),
+            asleep: AtomicU32::default(),
+            helpers: Mutex::default(),
+        }
+    }
+
     fn hire(&'static self, count: usize) {
         let mut helpers = self.helpers.lock().unwrap_or_else(PoisonError::into_inner);
         while helpers.len() < count {
-            let index = helpers.len() as u64;
-            let builder = std::thread::Builder::new().name(format!("goop-helper-{index}"));
-            match builder.spawn(move || self.help(index)) {
+            let thread = helpers.len() + 1;
+            let builder = std::thread::Builder::new().name(format!("goop-helper-{thread}"));
+            match builder.spawn(move || self.help(thread)) {
                 Ok(handle) => helpers.push(handle.thread().clone()),
                 // Those there are do the work.
                 Err(_) => break,
@@ -112,11 +130,14 @@ impl Crew {
         }
     }
 
-    fn help(&self, index: u64) {
-        let mut idle = 0u32;
+    fn help(&self, thread: usize) {
+        let (mut idle, mut known) = (0u32, 0);
         loop {
-            if self.take_piece(Some(index)) {
-                idle = 0;
+            let ticket = self.ticket.load(Ordering::SeqCst);
+            let (number, threads) = (ticket >> 16, (ticket & 0xffff) as usize);
+            if number != known && thread < threads {
+                self.work_on(thread, number, threads);
+                (idle, known) = (0, number);
                 continue;
             }
             idle += 1;
@@ -126,7 +147,7 @@ impl Crew {
                 std::thread::yield_now();
             } else {
                 self.asleep.fetch_add(1, Ordering::SeqCst);
-                if !self.open(Some(index), Ticket::read(self.ticket.load(Ordering::SeqCst))) {
+                if self.ticket.load(Ordering::SeqCst) == ticket {
                     std::thread::park();
                 }
                 self.asleep.fetch_sub(1, Ordering::SeqCst);
@@ -135,30 +156,30 @@ impl Crew {
         }
     }
 
-    /// Whether there is a piece for this helper, or for the one who gave the work.
-    fn open(&self, helper: Option<u64>, ticket: Ticket) -> bool {
-        ticket.next < ticket.pieces && helper.is_none_or(|index| index < ticket.helpers)
-    }
-
-    /// Does one piece, if there is one.
-    fn take_piece(&self, helper: Option<u64>) -> bool {
-        let bits = self.ticket.load(Ordering::Acquire);
-        let ticket = Ticket::read(bits);
-        if !self.open(helper, ticket) {
-            return false;
+    /// Does a thread's own pieces, then what others have left.
+    fn work_on(&self, thread: usize, number: u64, threads: usize) {
+        for k in 0..threads {
+            let share = &self.shares[(thread + k) % threads].0;
+            loop {
+                let bits = share.load(Ordering::Acquire);
+                let left = Left::read(bits);
+                if left.number != number || left.next >= left.end {
+                    break;
+                }
+                let taken = Left { next: left.next + 1, ..left }.bits();
+                if share.compare_exchange(bits, taken, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+                    continue;
+                }
+                // SAFETY: a piece of this work is ours and not done, so the slot holds this work and is not
+                // written until it is.
+                if let Some(work) = unsafe { *self.work.0.get() }
+                    && catch_unwind(AssertUnwindSafe(|| work(left.next as usize))).is_err()
+                {
+                    self.panicked.store(true, Ordering::Relaxed);
+                }
+                self.done.fetch_add(1, Ordering::Release);
+            }
         }
-        if self.ticket.compare_exchange(bits, bits + 1, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return true;
-        }
-        // SAFETY: a piece of this work is ours and not done, so the slot holds this work and is not
-        // written until it is.
-        if let Some(work) = unsafe { *self.work.0.get() }
-            && catch_unwind(AssertUnwindSafe(|| work(ticket.next as usize))).is_err()
-        {
-            self.panicked.store(true, Ordering::Relaxed);
-        }
-        self.done.fetch_add(1, Ordering::Release);
-        true
     }
 }
 

@@ -25,6 +25,11 @@ impl Chunks {
         Self { len, size: len.div_ceil(count).max(1) }
     }
 
+    /// How many nodes.
+    pub fn nodes(&self) -> usize {
+        self.len
+    }
+
     /// How many chunks.
     pub fn count(&self) -> usize {
         self.len.div_ceil(self.size)

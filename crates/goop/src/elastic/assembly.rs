@@ -98,8 +98,7 @@ impl Rows for RowsChunk<'_, f64> {
 impl Rows for RowsChunk<'_, f32> {
     #[inline(always)]
     fn add(&mut self, position: u32, block: &DMat3) {
-        let [entries @ .., last] = block.to_cols_array().map(|v| v as f32);
-        RowsChunk::<f32>::add(self, position, &entries, last);
+        RowsChunk::<f32>::add(self, position, &block.to_cols_array().map(|v| v as f32));
     }
 
     #[inline(always)]

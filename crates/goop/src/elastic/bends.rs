@@ -1,88 +1,94 @@
-//! Forces of the bend and twist stencils, four at a time.
-//!
-//! On a grid the stencils of a line join nodes that lie side by side in memory. Kept together (see `runs`, which does so for
-//! pairs), four of them are read as they lie. What a run measures is found first and handed to its nodes then, one node of all
-//! stencils after the other: they overlap. Stencils without such neighbours are gathered one by one.
+//! Forces of the bend and twist stencils, eight at a time.
 
-use super::four::{Out, Places, Sums, WORK, Wanted, brake, law};
-use super::springs::{Springs, Stencil};
+use super::pairs::{Out, Sums, TOGETHER, WORK, Wanted, brake, dot, law, plus, some, times};
+use super::rooms::Moving;
+use super::springs::{Springs, Stencil, TINY};
 use super::yielding::Constants;
-use crate::lanes::{Lanes, WIDE};
+use crate::lanes::Kind;
+use crate::lanes::eight::{Doubles, EIGHT, Padded};
 use crate::parallel::Chunks;
-use glam::DVec3;
 use std::ops::Range;
 
-/// Stencils of a run, at most.
-const LONGEST: usize = 64;
+/// Eight stencils side by side; a last pack of fewer is filled up with stencils without weight.
+#[derive(Clone, Copy, Debug)]
+struct Pack {
+    nodes: [[u32; EIGHT]; 4],
+    weights: [[f64; EIGHT]; 4],
+}
 
-/// Stencils whose nodes follow one another, all of them in one chunk; as many as a multiple of four.
+/// Stencils that follow one another, with as many nodes in the same chunks.
 #[derive(Clone, Debug)]
-struct Run {
+struct Task {
     stencils: Range<usize>,
-    /// Nodes of the first.
-    nodes: [u32; 4],
+    /// The first pack of them.
+    pack: usize,
+    /// How many nodes each has.
     count: usize,
+    /// One chunk has all nodes.
+    inside: bool,
+    /// The chunk has their first nodes, and keeps account of them.
+    own: bool,
 }
 
 /// The work of every chunk.
 #[derive(Debug, Default)]
-pub(super) struct BendRuns {
-    runs: Vec<Vec<Run>>,
-    alone: Vec<Vec<u32>>,
-    /// Weights of every stencil's first node, second, third and fourth.
-    weights: [Vec<f64>; 4],
+pub(super) struct Bends {
+    tasks: Vec<Vec<Task>>,
+    packs: Vec<Pack>,
+    /// None wants any length: there are no roots to be found.
+    flat: bool,
     stiffness: Vec<f64>,
     damping: Vec<f64>,
 }
 
-impl BendRuns {
+impl Bends {
     pub(super) fn new(chunks: Chunks, stencils: &[Stencil]) -> Self {
-        let (mut runs, mut alone) = (vec![Vec::new(); chunks.count()], vec![Vec::new(); chunks.count()]);
-        let chunk = |s: &Stencil| {
-            let own = chunks.of(s.nodes[0] as usize);
-            s.nodes.iter().all(|&i| chunks.of(i as usize) == own).then_some(own)
+        let owners = |s: &Stencil| {
+            let mut list: Vec<usize> = s.nodes().iter().map(|&i| chunks.of(i as usize)).collect();
+            let first = list[0];
+            list.sort_unstable();
+            list.dedup();
+            (first, list)
         };
+        let (mut tasks, mut packs) = (vec![Vec::new(); chunks.count()], Vec::new());
         let mut at = 0;
         while at < stencils.len() {
-            let first = &stencils[at];
-            let follows = |n: usize| {
-                stencils.get(at + n).is_some_and(|s| {
-                    s.count == first.count && chunk(s) == chunk(first) && s.nodes == first.nodes.map(|i| i + n as u32)
-                })
-            };
-            let mut length = (1..LONGEST).take_while(|&n| follows(n)).count() + 1;
-            length = if length < WIDE { 1 } else { length / WIDE * WIDE };
-            match chunk(first) {
-                Some(own) if length > 1 => {
-                    let run = Run { stencils: at..at + length, nodes: first.nodes, count: first.count as usize };
-                    runs[own].push(run);
+            let (keeper, list) = owners(&stencils[at]);
+            let alike = |s: &&Stencil| s.count == stencils[at].count && owners(s) == (keeper, list.clone());
+            let length = stencils[at..].iter().take_while(alike).count();
+            for &c in &list {
+                tasks[c].push(Task {
+                    stencils: at..at + length,
+                    pack: packs.len(),
+                    count: stencils[at].count as usize,
+                    inside: list.len() == 1,
+                    own: c == keeper,
+                });
+            }
+            for eight in stencils[at..at + length].chunks(EIGHT) {
+                let mut pack = Pack { nodes: eight[0].nodes.map(|i| [i; EIGHT]), weights: [[0.0; EIGHT]; 4] };
+                for (l, stencil) in eight.iter().enumerate() {
+                    for a in 0..4 {
+                        (pack.nodes[a][l], pack.weights[a][l]) = (stencil.nodes[a], stencil.weights[a]);
+                    }
                 }
-                _ => {
-                    length = 1;
-                    let mut owners: Vec<usize> =
-                        first.nodes[..first.count as usize].iter().map(|&i| chunks.of(i as usize)).collect();
-                    owners.sort_unstable();
-                    owners.dedup();
-                    owners.into_iter().for_each(|c| alone[c].push(at as u32));
-                }
+                packs.push(pack);
             }
             at += length;
         }
         let all = |of: &dyn Fn(&Stencil) -> f64| stencils.iter().map(of).collect::<Vec<f64>>();
-        let weights = std::array::from_fn(|a| all(&|s| s.weights[a]));
-        Self { runs, alone, weights, stiffness: all(&|s| s.stiffness), damping: all(&|s| s.damping) }
+        let flat = stencils.iter().all(|s| s.rest == 0.0);
+        Self { tasks, packs, flat, stiffness: all(&|s| s.stiffness), damping: all(&|s| s.damping) }
     }
 }
 
-/// Positions and the like of a run, as plain numbers.
+/// Constants of all stencils.
 #[derive(Clone, Copy)]
 struct Given<'a> {
-    x: &'a [f64],
-    v: &'a [f64],
-    from: &'a [f64],
     rest: &'a [f64],
     stiffness: &'a [f64],
     damping: &'a [f64],
+    flat: bool,
 }
 
 impl Springs {
@@ -92,7 +98,7 @@ impl Springs {
         &self,
         chunk: usize,
         memory: &[f64],
-        places: Places,
+        moving: Moving,
         out: Out,
     ) -> [f64; 2] {
         if self.stencils.is_empty() {
@@ -100,174 +106,113 @@ impl Springs {
         }
         let Constants { rest, bends, .. } = self.constants(memory);
         let [stiffness, damping] = bends.unwrap_or([&self.bends.stiffness, &self.bends.damping]);
-        let [x, v, from] = [places.x, places.v, places.from].map(bytemuck::cast_slice);
-        let given = Given { x, v, from, rest: &rest[self.ends.len()..], stiffness, damping };
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            return unsafe { self.stencil_forces_avx2::<WANTED>(chunk, places, given, out) };
+        let flat = self.bends.flat && self.yielding.is_none();
+        let given = Given { rest: &rest[self.ends.len()..], stiffness, damping, flat };
+        match Kind::found() {
+            Kind::Plain => self.stencil_forces_by::<[f64; EIGHT], WANTED>(chunk, given, moving, out),
+            // SAFETY: the processor has what they are compiled for.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => unsafe { self.stencil_forces_avx2::<WANTED>(chunk, given, moving, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { self.stencil_forces_avx512::<WANTED>(chunk, given, moving, out) },
         }
-        self.stencil_forces_by::<[f64; WIDE], WANTED>(chunk, places, given, out)
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn stencil_forces_avx2<const WANTED: Wanted>(
         &self,
         chunk: usize,
-        places: Places,
         given: Given,
+        moving: Moving,
         out: Out,
     ) -> [f64; 2] {
-        self.stencil_forces_by::<crate::lanes::avx2::Register, WANTED>(chunk, places, given, out)
+        self.stencil_forces_by::<crate::lanes::eight::avx2::Twice, WANTED>(chunk, given, moving, out)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+    fn stencil_forces_avx512<const WANTED: Wanted>(
+        &self,
+        chunk: usize,
+        given: Given,
+        moving: Moving,
+        out: Out,
+    ) -> [f64; 2] {
+        self.stencil_forces_by::<crate::lanes::eight::avx512::Whole, WANTED>(chunk, given, moving, out)
     }
 
     #[inline(always)]
-    fn stencil_forces_by<L: Lanes, const WANTED: Wanted>(
+    fn stencil_forces_by<D: Doubles, const WANTED: Wanted>(
         &self,
         chunk: usize,
-        places: Places,
         given: Given,
+        moving: Moving,
         out: Out,
     ) -> [f64; 2] {
         let Out { first, elastic, damping } = out;
-        let mut sums = Sums::<L>::zero();
-        let (mut forces, mut drags) = ([0.0; 3 * LONGEST], [0.0; 3 * LONGEST]);
-        for run in &self.bends.runs[chunk] {
-            let size = 3 * run.stencils.len();
-            self.measure::<L, WANTED>(run, given, &mut sums, &mut forces[..size], &mut drags[..size]);
-            if WANTED == WORK {
+        self.check_rooms::<WANTED>(chunk, moving, first, [elastic, damping]);
+        let mut sums = Sums::<D>::zero();
+        for task in &self.bends.tasks[chunk] {
+            if !task.own && WANTED == WORK {
                 continue;
             }
-            for a in 0..run.count {
-                let weights = &self.bends.weights[a][run.stencils.clone()];
-                let start = 3 * (run.nodes[a] as usize - first);
-                hand_out::<L>(weights, &forces[..size], &mut bytemuck::cast_slice_mut(elastic)[start..start + size]);
-                if !damping.is_empty() {
-                    hand_out::<L>(weights, &drags[..size], &mut bytemuck::cast_slice_mut(damping)[start..start + size]);
-                }
-            }
-        }
-        let [mut energy, mut work] = sums.total();
-        for list in self.bends.alone[chunk].chunks(WIDE) {
-            // The last few are filled up with stencils of no strength.
-            let (mut k, mut r, mut c) = ([0.0; WIDE], [0.0; WIDE], [0.0; WIDE]);
-            let (mut d, mut dv, mut moved) = ([[0.0; 3]; WIDE], [[0.0; 3]; WIDE], [[0.0; 3]; WIDE]);
-            for (l, &s) in list.iter().enumerate() {
-                let (s, stencil) = (s as usize, &self.stencils[s as usize]);
-                (k[l], c[l], r[l]) = (given.stiffness[s], given.damping[s], given.rest[s]);
-                d[l] = stencil.vector(places.x).to_array();
+            let before = sums;
+            let [k, r, c] = [given.stiffness, given.rest, given.damping].map(|list| &list[task.stencils.clone()]);
+            let packs = &self.bends.packs[task.pack..task.pack + task.stencils.len().div_ceil(EIGHT)];
+            for (n, Pack { nodes, weights }) in packs.iter().enumerate() {
+                let (nodes, weights) = (&nodes[..task.count], &weights[..task.count]);
+                // SAFETY: nodes of stencils are there, by `Springs::new`.
+                let [d, dv] = unsafe { D::weigh(moving.both, nodes, weights) };
+                let k = some::<D>(k, n);
+                let (pull, inverse2) = if given.flat {
+                    let length2 = dot(d, d);
+                    sums.energy = D::splat(0.5).times(k).fused(length2, sums.energy);
+                    (k, D::splat(1.0).over(length2.larger(D::splat(TINY * TINY))))
+                } else {
+                    law(d, k, some::<D>(r, n), &mut sums.energy)
+                };
+                let mut force = times(d, pull);
                 if self.damped {
-                    dv[l] = stencil.vector(places.v).to_array();
-                }
-                if WANTED == WORK {
-                    moved[l] = (stencil.vector(places.x) - stencil.vector(places.from)).to_array();
-                }
-            }
-            let mut each = L::splat(0.0);
-            let vectors = L::load_vectors(bytemuck::cast_ref(&d));
-            let (pull, inverse2) = law(vectors, L::load(&k), L::load(&r), &mut each);
-            let mut force = L::scale(vectors, pull);
-            let (mut forces, mut drags, mut energies, mut works) =
-                ([[0.0; 3]; WIDE], [[0.0; 3]; WIDE], [0.0; WIDE], [0.0; WIDE]);
-            if self.damped {
-                let rates = L::load_vectors(bytemuck::cast_ref(&dv));
-                let drag = brake(vectors, rates, L::load(&c), inverse2);
-                L::dots(drag, L::load_vectors(bytemuck::cast_ref(&moved))).store(&mut works);
-                if damping.is_empty() {
-                    force = L::plus_vectors(force, drag);
-                }
-                L::store_vectors(drag, bytemuck::cast_mut(&mut drags));
-            }
-            L::store_vectors(force, bytemuck::cast_mut(&mut forces));
-            each.store(&mut energies);
-            for (l, &s) in list.iter().enumerate() {
-                let stencil = &self.stencils[s as usize];
-                if WANTED != WORK {
-                    scatter(stencil, first, elastic, forces[l].into());
-                    if !damping.is_empty() {
-                        scatter(stencil, first, damping, drags[l].into());
+                    let drag = brake(d, dv, some::<D>(c, n), inverse2);
+                    if WANTED == WORK {
+                        // SAFETY: as above.
+                        let moved = unsafe { D::weigh_one(moving.moved, nodes, weights) };
+                        sums.work = sums.work.minus(dot(drag, moved));
+                    } else if WANTED == TOGETHER {
+                        force = plus(force, drag);
+                    } else {
+                        hand_out::<D>(drag, nodes, weights, task.inside, first, damping);
                     }
                 }
-                // The chunk of the first node keeps the account.
-                if self.chunks().of(stencil.nodes[0] as usize) == chunk {
-                    energy += energies[l];
-                    work -= works[l];
+                if WANTED != WORK {
+                    hand_out::<D>(force, nodes, weights, task.inside, first, elastic);
                 }
             }
-        }
-        [energy, work]
-    }
-
-    /// Forces of a run, apart or together.
-    #[inline(always)]
-    fn measure<L: Lanes, const WANTED: Wanted>(
-        &self,
-        run: &Run,
-        given: Given,
-        sums: &mut Sums<L>,
-        forces: &mut [f64],
-        drags: &mut [f64],
-    ) {
-        let (forces, drags) = (forces.as_chunks_mut().0, drags.as_chunks_mut().0);
-        for n in 0..run.stencils.len() / WIDE {
-            let s = run.stencils.start + WIDE * n;
-            let d = self.vectors::<L>(run, n, given.x);
-            let (k, r) = (four(given.stiffness, s), four(given.rest, s));
-            let (pull, inverse2) = law(d, k, r, &mut sums.energy);
-            let mut force = L::scale(d, pull);
-            if self.damped {
-                let drag = brake(d, self.vectors::<L>(run, n, given.v), four(given.damping, s), inverse2);
-                if WANTED == WORK {
-                    let moved = L::minus_vectors(d, self.vectors::<L>(run, n, given.from));
-                    sums.work = sums.work.minus(L::dots(drag, moved));
-                } else if WANTED == super::four::TOGETHER {
-                    force = L::plus_vectors(force, drag);
-                } else {
-                    L::store_vectors(drag, &mut drags[n]);
-                }
-            }
-            if WANTED != WORK {
-                L::store_vectors(force, &mut forces[n]);
+            if !task.own {
+                sums = before;
             }
         }
-    }
-
-    /// What four stencils of a run measure.
-    #[inline(always)]
-    fn vectors<L: Lanes>(&self, run: &Run, n: usize, of: &[f64]) -> [L; 3] {
-        let s = run.stencils.start + WIDE * n;
-        let mut d = [L::splat(0.0); 3];
-        for a in 0..run.count {
-            let start = 3 * (run.nodes[a] as usize + WIDE * n);
-            let x = L::load_vectors(of[start..start + 3 * WIDE].first_chunk().expect("twelve numbers"));
-            d = L::plus_vectors(d, L::scale(x, four(&self.bends.weights[a], s)));
-        }
-        d
+        sums.total()
     }
 }
 
+/// Subtracts forces from the nodes that the chunk owns, by weights.
 #[inline(always)]
-fn four<L: Lanes>(of: &[f64], at: usize) -> L {
-    L::load(of[at..at + WIDE].first_chunk().expect("four numbers"))
-}
-
-/// Subtracts forces from nodes one after another, by weights.
-#[inline(always)]
-fn hand_out<L: Lanes>(weights: &[f64], forces: &[f64], to: &mut [f64]) {
-    let (weights, forces, to) = (weights.as_chunks().0, forces.as_chunks().0, to.as_chunks_mut().0);
-    for n in 0..weights.len().min(forces.len()).min(to.len()) {
-        let force = L::scale(L::load_vectors(&forces[n]), L::load(&weights[n]));
-        L::store_vectors(L::minus_vectors(L::load_vectors(&to[n]), force), &mut to[n]);
+fn hand_out<D: Doubles>(
+    force: [D; 3],
+    nodes: &[[u32; EIGHT]],
+    weights: &[[f64; EIGHT]],
+    inside: bool,
+    first: usize,
+    to: &mut [Padded],
+) {
+    if inside {
+        // SAFETY: the chunk has all of them, by `Bends::new`, and a row for each of its nodes.
+        return unsafe { D::hand_out(force, nodes, weights, first, to) };
     }
-}
-
-/// Subtracts the force from every node that the chunk owns, by its weight.
-#[inline(always)]
-fn scatter(stencil: &Stencil, first: usize, to: &mut [DVec3], force: DVec3) {
-    for a in 0..stencil.count as usize {
-        if let Some(to) = to.get_mut((stencil.nodes[a] as usize).wrapping_sub(first)) {
-            *to -= stencil.weights[a] * force;
-        }
+    for (nodes, weights) in nodes.iter().zip(weights) {
+        D::scatter(times(force, D::splat(0.0).minus(D::load(weights))), nodes, first, to);
     }
 }

@@ -22,21 +22,23 @@
 //! For implicit steps an hourglass term k s² counts as k ∇s ∇sᵀ, exact at rest.
 
 mod cell;
-mod eight;
 mod kernel;
 mod law;
 mod pack;
+mod rough;
 mod wide;
 
+use super::pairs::{APART, Out, TOGETHER, WORK, Wanted};
+use super::rooms::{Rooms, part};
 use super::{Deformation, Elasticity, Weights};
 use crate::material::MaterialField;
 use crate::parallel::{Chunks, Disjoint};
 use crate::shape::{Layout, Shape};
 use crate::solve::BlockMatrix;
-use eight::Eights;
 use glam::DVec3;
-use kernel::{At, Out};
+use kernel::At;
 use pack::Packs;
+use rough::Rough;
 use std::sync::OnceLock;
 
 /// The solid of a body.
@@ -45,9 +47,11 @@ pub struct Finite {
     nodes: usize,
     chunks: Chunks,
     tetrahedra: Packs<4>,
-    eights: Eights,
     hexahedra: Packs<8>,
     positions: OnceLock<()>,
+    /// In single precision, where it is wanted.
+    rough: OnceLock<Rough>,
+    rooms: Rooms,
     damped: bool,
     /// Edges and their rest lengths, for measures of deformation.
     edges: Vec<[u32; 2]>,
@@ -95,19 +99,42 @@ impl Finite {
             ));
         }
         let rest = &shape.rest_positions;
-        let tetrahedra = Packs::new(chunks, four, moduli, time);
+        let tetrahedra = Packs::new(chunks, rest, four, moduli, time);
         Self {
             nodes,
             chunks,
-            eights: Eights::new(&tetrahedra),
             tetrahedra,
-            hexahedra: Packs::new(chunks, eight, moduli, time),
+            hexahedra: Packs::new(chunks, rest, eight, moduli, time),
             positions: OnceLock::new(),
+            rough: OnceLock::new(),
+            rooms: Rooms::new(chunks, damped),
             damped,
             rests: edges.iter().map(|e: &[u32; 2]| rest[e[0] as usize].distance(rest[e[1] as usize])).collect(),
             edges,
             limits,
         }
+    }
+
+    /// Forces, or their sum, or the work of damping; with the energy.
+    fn evaluate<const WANTED: Wanted>(
+        &self,
+        moving: [&[DVec3]; 3],
+        elastic: &mut [DVec3],
+        damping: &mut [DVec3],
+    ) -> [f64; 2] {
+        let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));
+        self.rooms.sum(moving, |c, range, moving| {
+            // SAFETY: chunks are disjoint.
+            let f = unsafe { f_all.slice(part(WANTED != WORK, &range)) };
+            // SAFETY: as above; empty where nothing is damped.
+            let g = unsafe { g_all.slice(part(WANTED == APART && self.damped, &range)) };
+            self.rooms.with(c, [f, g], |[elastic, damping]| {
+                let mut out = Out { first: range.start, elastic, damping };
+                let four = self.tetrahedra.forces::<WANTED>(c, moving, &mut out);
+                let eight = self.hexahedra.forces::<WANTED>(c, moving, &mut out);
+                [four[0] + eight[0], four[1] + eight[1]]
+            })
+        })
     }
 
     fn relative(&self, e: usize, x: &[DVec3]) -> f64 {
@@ -133,20 +160,15 @@ impl Elasticity for Finite {
     }
 
     fn forces(&self, _: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
-        let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));
-        self.chunks.sum(|c, range| {
-            // SAFETY: chunks are disjoint.
-            let f = unsafe { f_all.slice(range.clone()) };
-            // SAFETY: as above; empty where nothing is damped.
-            let g = unsafe { g_all.slice(if self.damped { range.clone() } else { 0..0 }) };
-            f.fill(DVec3::ZERO);
-            g.fill(DVec3::ZERO);
-            let mut energy = 0.0;
-            let mut out = Out { first: range.start, elastic: f, damping: g };
-            energy += self.tetrahedra.forces(c, x, v, &mut out);
-            energy += self.hexahedra.forces(c, x, v, &mut out);
-            [energy]
-        })[0]
+        self.evaluate::<APART>([x, v, &[]], elastic, damping)[0]
+    }
+
+    fn total(&self, _: &[f64], x: &[DVec3], v: &[DVec3], total: &mut [DVec3], _: &mut [DVec3]) -> f64 {
+        self.evaluate::<TOGETHER>([x, v, &[]], total, &mut [])[0]
+    }
+
+    fn account(&self, _: &[f64], x: &[DVec3], v: &[DVec3], from: &[DVec3], _: [&mut [DVec3]; 2]) -> [f64; 2] {
+        self.evaluate::<WORK>([x, v, from], &mut [], &mut [])
     }
 
     fn structure(&self) -> BlockMatrix {
@@ -175,17 +197,15 @@ impl Elasticity for Finite {
             self.hexahedra.locate(matrix);
         });
         let at = At { x, tension_at: if exact { x } else { tension_at }, weights, exact };
-        if !exact
-            && matrix.is_rough()
-            && self.hexahedra.is_empty()
-            && let Some(places) = self.tetrahedra.positions.get()
-        {
+        if !exact && matrix.may_be_single() && self.hexahedra.is_empty() {
+            let rough = self.rough.get_or_init(|| Rough::new(&self.tetrahedra, matrix));
             let rows = matrix.singles_mut();
-            self.chunks.each(|c, range| {
+            self.rooms.sum([x, tension_at, &[]], |c, _, moving| {
                 // SAFETY: every chunk is taken once.
                 let mut rows = unsafe { rows.chunk(c) };
-                self.eights.assemble(c, &range, at, &places[c], &mut rows);
+                rough.assemble(c, moving.both, weights, &mut rows);
                 rows.close();
+                []
             });
             return;
         }

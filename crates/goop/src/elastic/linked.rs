@@ -7,146 +7,76 @@
 //! ```
 //! with w and c the weights of position and velocity. Dampers of bends act along the vector they measure; here they are taken to
 //! act in all directions, which changes where a step is linearised and no force.
-//!
-//! Eight blocks at a time, in their order.
 
-use super::assembly::At;
+use super::Weights;
 use super::springs::Springs;
-use crate::lanes::{Singles, WIDER};
-use crate::solve::block::{BlockMatrix, Link, RowsChunk};
-use glam::DVec3;
-use std::collections::BTreeSet;
+use crate::lanes::sixteen::Sixteen;
+use crate::solve::block::BlockMatrix;
+use crate::solve::slots::{Constants, Law};
 
-/// What every block of the matrix is made of; of bends alone where a spring has no strength.
-#[derive(Debug)]
-pub(super) struct Layout {
-    ends: Vec<[u32; 2]>,
-    /// k and damping constant of the spring, and its rest length.
-    stiffness: Vec<f32>,
-    damping: Vec<f32>,
-    rest: Vec<f32>,
-    /// What bends give to a, for the stiffness and for the damping; empty where there are none.
-    bends: [Vec<f32>; 2],
-}
-
-impl Layout {
-    /// None where a block is not a link, or does not stay as it is.
-    pub(super) fn new(springs: &Springs, matrix: &BlockMatrix) -> Option<Self> {
-        let mut seen = BTreeSet::new();
-        let once = springs.ends.iter().all(|&[i, j]| seen.insert((i.min(j), i.max(j))));
-        if !once || springs.stencils.iter().any(|s| s.rest != 0.0) || springs.yielding.is_some() {
-            return None;
-        }
-        let blocks = matrix.blocks() - matrix.nodes();
-        let numbers = || vec![0.0; blocks];
-        let mut out = Self {
-            ends: vec![[0; 2]; blocks],
-            stiffness: numbers(),
-            damping: numbers(),
-            rest: numbers(),
-            bends: [Vec::new(), Vec::new()],
-        };
-        for (s, &[i, j]) in springs.ends.iter().enumerate() {
-            for p in [matrix.position(i, j), matrix.position(j, i)].into_iter().flatten() {
-                let p = p as usize;
-                out.ends[p] = [i, j];
-                (out.stiffness[p], out.damping[p]) = (springs.stiffness[s] as f32, springs.damping[s] as f32);
-                out.rest[p] = springs.rests[s] as f32;
-            }
-        }
-        if !springs.stencils.is_empty() {
-            let mut bends = vec![[0.0f64; 2]; blocks];
-            for stencil in &springs.stencils {
-                for a in 0..stencil.count as usize {
-                    for b in (0..stencil.count as usize).filter(|&b| b != a) {
-                        if let Some(p) = matrix.position(stencil.nodes[a], stencil.nodes[b]) {
-                            let weight = stencil.weights[a] * stencil.weights[b];
-                            bends[p as usize][0] -= weight * stencil.stiffness;
-                            bends[p as usize][1] -= weight * stencil.damping;
-                        }
-                    }
-                }
-            }
-            out.bends = [0, 1].map(|k: usize| bends.iter().map(|both| both[k] as f32).collect());
-        }
-        Some(out)
-    }
-}
+/// What a block of the matrix is made of: k, damping constant and rest length of the spring, and what bends give to a, for
+/// the stiffness and for the damping. Of bends alone where a spring has no strength.
+pub(super) type Made = [f32; 5];
 
 impl Springs {
-    /// Writes the links of one chunk, and what they add up to onto its diagonal.
-    pub(super) fn link(&self, at: At, layout: &Layout, rows: &mut RowsChunk<Link>) {
-        let (links, first) = rows.links();
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            unsafe { self.link_avx2(at, layout, links, first) };
-            return rows.close_links();
+    /// Whether every block is a link, and stays as it is.
+    pub(super) fn linkable(&self) -> bool {
+        let once = || {
+            let mut pairs: Vec<[u32; 2]> = self.ends.iter().map(|&[i, j]| [i.min(j), i.max(j)]).collect();
+            pairs.sort_unstable();
+            pairs.is_sorted_by(|a, b| a < b)
+        };
+        self.yielding.is_none() && self.stencils.iter().all(|s| s.rest == 0.0) && once()
+    }
+
+    /// What the blocks of a matrix are made of.
+    pub(super) fn made(&self, matrix: &BlockMatrix) -> Vec<Made> {
+        let mut out = vec![Made::default(); matrix.blocks() - matrix.nodes()];
+        for (s, &[i, j]) in self.ends.iter().enumerate() {
+            for p in [matrix.position(i, j), matrix.position(j, i)].into_iter().flatten() {
+                out[p as usize][..3].copy_from_slice(
+                    &[self.stiffness[s], self.damping[s], self.rests[s]].map(|constant| constant as f32),
+                );
+            }
         }
-        self.link_by::<[f32; WIDER]>(at, layout, links, first);
-        rows.close_links();
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn link_avx2(&self, at: At, layout: &Layout, links: &mut [Link], first: usize) {
-        self.link_by::<crate::lanes::avx2::Eight>(at, layout, links, first);
-    }
-
-    #[inline(always)]
-    fn link_by<S: Singles>(&self, at: At, layout: &Layout, links: &mut [Link], first: usize) {
-        let (whole, rest) = links.as_chunks_mut::<WIDER>();
-        for (n, out) in whole.iter_mut().enumerate() {
-            let p = first + WIDER * n;
-            let ends = layout.ends[p..p + WIDER].first_chunk().expect("eight");
-            let mut constants = [S::splat(0.0); 5];
-            let [stretched, braked] = &layout.bends;
-            let lists = [&layout.stiffness, &layout.damping, &layout.rest, stretched, braked];
-            for (constant, list) in constants.iter_mut().zip(lists) {
-                if let Some(eight) = list.get(p..p + WIDER) {
-                    *constant = S::load(eight.first_chunk().expect("eight"));
+        if self.stencils.is_empty() {
+            return out;
+        }
+        let mut bends = vec![[0.0f64; 2]; out.len()];
+        for stencil in &self.stencils {
+            let count = stencil.count as usize;
+            for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+                if let Some(p) = matrix.position(stencil.nodes[a], stencil.nodes[b]) {
+                    let weight = stencil.weights[a] * stencil.weights[b];
+                    bends[p as usize][0] -= weight * stencil.stiffness;
+                    bends[p as usize][1] -= weight * stencil.damping;
                 }
             }
-            self.eight(ends, constants, at, out);
         }
-        // A last step of fewer than eight is filled up with springs of no strength.
-        let (p, count) = (first + WIDER * whole.len(), rest.len());
-        let (mut ends, mut last) = ([[0; 2]; WIDER], [Link::default(); WIDER]);
-        ends[..count].copy_from_slice(&layout.ends[p..p + count]);
-        let mut constants = [S::splat(0.0); 5];
-        let [stretched, braked] = &layout.bends;
-        let lists = [&layout.stiffness, &layout.damping, &layout.rest, stretched, braked];
-        for (constant, list) in constants.iter_mut().zip(lists) {
-            if let Some(few) = list.get(p..p + count) {
-                let mut eight = [0.0; WIDER];
-                eight[..count].copy_from_slice(few);
-                *constant = S::load(&eight);
-            }
+        for (made, [stiffness, damping]) in out.iter_mut().zip(bends) {
+            (made[3], made[4]) = (stiffness as f32, damping as f32);
         }
-        self.eight(&ends, constants, at, &mut last);
-        rest.copy_from_slice(&last[..count]);
+        out
     }
+}
 
+/// How springs make links.
+pub(super) struct Linking {
+    pub weights: Weights,
+    /// Dampers act in all directions.
+    pub as_printed: bool,
+}
+
+impl Law for Linking {
     #[inline(always)]
-    fn eight<S: Singles>(
-        &self,
-        ends: &[[u32; 2]; WIDER],
-        [k, c, r, stretched, braked]: [S; 5],
-        at: At,
-        out: &mut [Link; WIDER],
-    ) {
-        let (position, velocity) = (S::splat(at.weights.position), S::splat(at.weights.velocity));
+    fn link<S: Sixteen>(&self, Constants(rows): &Constants, [dx, dy, dz]: [S; 3], taut2: S) -> [S; 4] {
+        let [k, c, r, stretched, braked] =
+            [S::load(&rows[0]), S::load(&rows[1]), S::load(&rows[2]), S::load(&rows[3]), S::load(&rows[4])];
+        let (position, velocity) = (S::single(self.weights.position as f32), S::single(self.weights.velocity as f32));
         let (k, c) = (k.times(position), c.times(velocity));
-        let bends = stretched.times(position).plus(braked.times(velocity));
-        let (zero, one, tiny) = (S::splat(0.0), S::splat(1.0), S::single(1e-30));
-        let [dx, dy, dz] = S::between(at.x, ends);
-        let length2 = dx.times(dx).plus(dy.times(dy)).plus(dz.times(dz));
-        let taut2 = if is_same(at.x, at.tension_at) {
-            length2
-        } else {
-            let [tx, ty, tz] = S::between(at.tension_at, ends);
-            tx.times(tx).plus(ty.times(ty)).plus(tz.times(tz))
-        };
+        let bends = braked.fused(velocity, stretched.times(position));
+        let (zero, one, tiny) = (S::single(0.0), S::single(1.0), S::single(1e-30));
+        let length2 = dz.fused(dz, dy.fused(dy, dx.times(dx)));
         // A spring of no length is not taut, unless it wants none.
         let taut = one.minus(r.over(taut2.larger(tiny).root()));
         let slack = S::choose(zero, r, zero, one);
@@ -158,10 +88,88 @@ impl Springs {
             along = along.plus(c);
         }
         let size = S::choose(tiny, length2, along.over(length2.larger(tiny)).root(), zero);
-        S::quadruple([plain.plus(bends), dx.times(size), dy.times(size), dz.times(size)], out);
+        [plain.plus(bends), dx.times(size), dy.times(size), dz.times(size)]
     }
 }
 
-fn is_same(a: &[DVec3], b: &[DVec3]) -> bool {
-    std::ptr::eq(a, b)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Shape;
+    use crate::elastic::{Elasticity, lattice};
+    use crate::material::Material;
+    use crate::shape::Dimension;
+    use glam::swizzles::Vec3Swizzles;
+    use glam::{DMat3, DVec3};
+
+    /// Catches links of the wrong block, of one side only or with tension from the wrong place, a diagonal that does not balance its
+    /// rows, and products that leave a link out: of one piece and of several, with held nodes and without order.
+    #[test]
+    fn links_are_the_clamped_stiffness_to_six_digits() {
+        let card = Material { young: 3e4, poisson: 0.25, thickness: 0.01, ..Material::default() };
+        let shapes = [
+            Shape::rectangle([1.0, 0.7], [30, 20]),
+            Shape::rectangle([1.0, 1.0], [140, 130]),
+            Shape::ball(0.5, [9, 9, 9]),
+        ];
+        for shape in shapes {
+            let shape = shape.unwrap();
+            // Dampers of bends act in all directions here, and others do not.
+            let solid = shape.dimension == Dimension::Solid;
+            let card = Material { damping: if solid { 0.05 } else { 0.0 }, ..card };
+            let (n, springs) = (shape.len(), lattice::springs(&shape, &card.into()));
+            assert_eq!(springs.stencils.is_empty(), solid);
+            let size = (shape.size() / (n as f64).cbrt()).min(0.01);
+            let wave =
+                |r: DVec3, by: f64| r + size * DVec3::new((by * r.y).sin(), (5.0 * r.z + by).cos(), (by * r.x).sin());
+            let x: Vec<DVec3> = shape.rest_positions.iter().map(|&r| wave(r, 60.0)).collect();
+            let before: Vec<DVec3> = shape.rest_positions.iter().map(|&r| wave(r, 50.0)).collect();
+            let weights = Weights { position: 1e-4, velocity: 1e-2 };
+            let (mut blocks, mut links) = (springs.structure(), springs.structure());
+            let free: Vec<bool> = (0..n).map(|i| i % 13 != 5).collect();
+            links.arrange(&free);
+            links.clear_for(true, true);
+            for matrix in [&mut blocks, &mut links] {
+                springs.stiffness_under_tension(&springs.memory(), &x, &before, weights, false, matrix);
+            }
+            // A shift of the whole body meets no force.
+            let top = (0..n).map(|i| blocks.diagonal(i).x_axis.x).fold(0.0, f64::max);
+            let all = vec![true; n];
+            let mut force = vec![DVec3::ZERO; n];
+            links.product(&all, &vec![DVec3::ONE; n], &mut force);
+            assert!(force.iter().all(|f| f.length() < 1e-13 * top), "the rows do not balance");
+            for matrix in [&mut blocks, &mut links] {
+                matrix.add_to_diagonal(|i| DMat3::from_diagonal(DVec3::splat(0.1 * i as f64)));
+                matrix.add_diagonal(n / 2, DMat3::from_diagonal(DVec3::new(1.0, 2.0, 3.0)));
+            }
+            let size = |m: DMat3| m.to_cols_array().iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            let mut off = 0.0f64;
+            for row in 0..n {
+                for ((i, a), (j, b)) in blocks.row(row).zip(links.row(row)) {
+                    assert_eq!(i, j);
+                    off = off.max(size(a - b));
+                }
+            }
+            assert!(off < 2e-6 * top && off > 0.0, "{off:e} of {top:e}");
+            let v: Vec<DVec3> = x.iter().map(|x| x.zxy() * x.x).collect();
+            let mut found = vec![DVec3::ONE; n];
+            let dot = links.product(&free, &v, &mut found);
+            let mut wanted = vec![DVec3::ZERO; n];
+            for row in 0..n {
+                for (column, block) in links.row(row).filter(|(column, _)| *column >= row) {
+                    wanted[row] += block * v[column];
+                    if column > row {
+                        wanted[column] += block.transpose() * v[row];
+                    }
+                }
+            }
+            let mut sum = 0.0;
+            for i in 0..n {
+                let wanted = if free[i] { wanted[i] } else { DVec3::ZERO };
+                assert!((found[i] - wanted).length() < 1e-12 * (top + wanted.length()), "{i}");
+                sum += v[i].dot(wanted);
+            }
+            assert!((dot - sum).abs() < 1e-12 * n as f64 * top);
+        }
+    }
 }

@@ -17,17 +17,20 @@
 //! 1 - r/|d| at zero, without which a compressed spring makes it indefinite.
 
 use super::assembly::{At, Positions};
-use super::bends::BendRuns;
-use super::four::{APART, Out, Places, TOGETHER, WORK, Wanted};
-use super::linked::Layout;
-use super::runs::Runs;
+use super::bends::Bends;
+use super::linked::Linking;
+use super::order::{Pack, Task, arrange};
+use super::pairs::{APART, Out, TOGETHER, WORK, Wanted};
+use super::rooms::{Moving, Rooms, part};
 use super::yielding::Yielding;
 use super::{Deformation, Elasticity, Flow, Weights};
+use crate::lanes::eight::Padded;
 use crate::parallel::{Chunks, Disjoint};
 use crate::solve::BlockMatrix;
 use glam::DVec3;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A spring between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,7 +63,7 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    fn nodes(&self) -> &[u32] {
+    pub(super) fn nodes(&self) -> &[u32] {
         &self.nodes[..self.count as usize]
     }
 
@@ -75,6 +78,9 @@ impl Stencil {
 /// Below this length (m) a direction means nothing and is not used.
 pub(super) const TINY: f64 = 1e-150;
 
+/// The number of the next springs.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 /// All springs of a body.
 #[derive(Debug)]
 pub struct Springs {
@@ -84,16 +90,22 @@ pub struct Springs {
     pub(super) ends: Vec<[u32; 2]>,
     pub(super) stiffness: Vec<f64>,
     pub(super) damping: Vec<f64>,
-    pub(super) runs: Runs,
+    /// By chunk: which pairs, and which of their ends.
+    pub(super) tasks: Vec<Vec<Task>>,
+    pub(super) packs: Vec<Pack>,
+    rooms: Rooms,
     pub(super) stencils: Vec<Stencil>,
-    pub(super) bends: BendRuns,
+    pub(super) bends: Bends,
     pub(super) rests: Vec<f64>,
     pub(super) inside: Vec<Range<usize>>,
     /// Per chunk: elements that touch it but do not lie in it (pairs), or that touch it (stencils).
     pub(super) crossing: Vec<Vec<u32>>,
     pub(super) touching: Vec<Vec<u32>>,
     positions: OnceLock<Positions>,
-    layout: OnceLock<Option<Layout>>,
+    /// Whether every block of the matrix is a link.
+    linkable: OnceLock<bool>,
+    /// Tells springs apart.
+    number: u64,
     /// The damper as printed: -δ (v_i - v_j).
     pub(super) as_printed: bool,
     pub(super) damped: bool,
@@ -103,14 +115,20 @@ pub struct Springs {
 
 impl Springs {
     /// Takes springs in any order; `limits` are sentences for the user.
+    ///
+    /// # Panics
+    /// Panics where a spring has a node beyond the last.
     pub fn new(nodes: usize, pairs: Vec<Pair>, stencils: Vec<Stencil>, as_printed: bool, limits: Vec<String>) -> Self {
+        // Forces rely on this.
+        let all = pairs.iter().flat_map(|p| &p.nodes).chain(stencils.iter().flat_map(|s| &s.nodes));
+        assert!(all.into_iter().all(|&i| (i as usize) < nodes));
         let chunks = Chunks::new(nodes);
         let owner = |p: &Pair| {
             let [a, b] = p.nodes.map(|i| chunks.of(i as usize));
             if a == b { a } else { chunks.count() }
         };
         let mut pairs = pairs;
-        let runs = Runs::arrange(chunks, &mut pairs);
+        let (tasks, packs) = arrange(chunks, &mut pairs);
         let mut inside = vec![0..0; chunks.count()];
         let mut crossing = vec![Vec::new(); chunks.count()];
         for (s, pair) in pairs.iter().enumerate() {
@@ -133,22 +151,26 @@ impl Springs {
                 }
             }
         }
+        let damped = pairs.iter().any(|p| p.damping > 0.0) || stencils.iter().any(|s| s.damping > 0.0);
         Self {
             nodes,
             chunks,
+            tasks,
+            packs,
+            rooms: Rooms::new(chunks, damped),
             ends: pairs.iter().map(|p| p.nodes).collect(),
             stiffness: pairs.iter().map(|p| p.stiffness).collect(),
             damping: pairs.iter().map(|p| p.damping).collect(),
             rests: pairs.iter().map(|p| p.rest).chain(stencils.iter().map(|s| s.rest)).collect(),
-            damped: pairs.iter().any(|p| p.damping > 0.0) || stencils.iter().any(|s| s.damping > 0.0),
-            bends: BendRuns::new(chunks, &stencils),
+            damped,
+            bends: Bends::new(chunks, &stencils),
             stencils,
-            runs,
             inside,
             crossing,
             touching,
             positions: OnceLock::new(),
-            layout: OnceLock::new(),
+            linkable: OnceLock::new(),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             as_printed,
             yielding: None,
             limits,
@@ -159,32 +181,41 @@ impl Springs {
         self.nodes
     }
 
-    pub(super) fn chunks(&self) -> Chunks {
-        self.chunks
+    /// What unchecked places of forces rely on, beside `new`.
+    pub(super) fn check_rooms<const WANTED: Wanted>(
+        &self,
+        chunk: usize,
+        moving: Moving,
+        first: usize,
+        [elastic, damping]: [&[Padded]; 2],
+    ) {
+        let range = self.chunks.range(chunk);
+        assert!(moving.both.len() == self.nodes && (WANTED != WORK || moving.moved.len() == self.nodes));
+        assert!(first == range.start && (WANTED == WORK || elastic.len() == range.len() + 1));
+        assert!(!(WANTED == APART && self.damped) || damping.len() == range.len() + 1);
     }
 
     /// Forces, or their sum, or the work of damping; with the energy.
     fn evaluate<const WANTED: Wanted>(
         &self,
         memory: &[f64],
-        places: Places,
+        [x, v, from]: [&[DVec3]; 3],
         elastic: &mut [DVec3],
         damping: &mut [DVec3],
     ) -> [f64; 2] {
         let (f_all, g_all) = (Disjoint::new(elastic), Disjoint::new(damping));
-        self.chunks.sum(|c, range| {
-            let none = |wanted: bool| if wanted { range.clone() } else { 0..0 };
+        self.rooms.sum([x, v, from], |c, range, moving| {
             // SAFETY: chunks are disjoint.
-            let f = unsafe { f_all.slice(none(WANTED != WORK)) };
+            let f = unsafe { f_all.slice(part(WANTED != WORK, &range)) };
             // SAFETY: as above; empty where nothing is damped.
-            let g = unsafe { g_all.slice(none(WANTED == APART && self.damped)) };
-            f.fill(DVec3::ZERO);
-            g.fill(DVec3::ZERO);
-            let out = Out { first: range.start, elastic: &mut *f, damping: &mut *g };
-            let pairs = self.pair_forces::<WANTED>(c, memory, places, out);
-            let out = Out { first: range.start, elastic: f, damping: g };
-            let bends = self.stencil_forces::<WANTED>(c, memory, places, out);
-            [pairs[0] + bends[0], pairs[1] + bends[1]]
+            let g = unsafe { g_all.slice(part(WANTED == APART && self.damped, &range)) };
+            self.rooms.with(c, [f, g], |[elastic, damping]| {
+                let out = Out { first: range.start, elastic: &mut *elastic, damping: &mut *damping };
+                let pairs = self.pair_forces::<WANTED>(c, memory, moving, out);
+                let out = Out { first: range.start, elastic, damping };
+                let bends = self.stencil_forces::<WANTED>(c, memory, moving, out);
+                [pairs[0] + bends[0], pairs[1] + bends[1]]
+            })
         })
     }
 
@@ -207,10 +238,7 @@ impl Springs {
     pub fn force_bytes(&self) -> usize {
         let pair = 8 + 8 + if self.damped { 8 } else { 0 };
         let node = 24 * if self.damped { 4 } else { 2 };
-        self.ends.len() * pair
-            + self.runs.gathered() * 8
-            + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8)
-            + self.nodes * node
+        self.ends.len() * pair + self.stencils.len() * (std::mem::size_of::<Stencil>() + 8) + self.nodes * node
     }
 
     /// Bytes of springs and positions that one assembly of the stiffness has to read.
@@ -246,15 +274,15 @@ impl Elasticity for Springs {
     }
 
     fn forces(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], elastic: &mut [DVec3], damping: &mut [DVec3]) -> f64 {
-        self.evaluate::<APART>(memory, Places { x, v, from: &[] }, elastic, damping)[0]
+        self.evaluate::<APART>(memory, [x, v, &[]], elastic, damping)[0]
     }
 
     fn total(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], total: &mut [DVec3], _: &mut [DVec3]) -> f64 {
-        self.evaluate::<TOGETHER>(memory, Places { x, v, from: &[] }, total, &mut [])[0]
+        self.evaluate::<TOGETHER>(memory, [x, v, &[]], total, &mut [])[0]
     }
 
     fn account(&self, memory: &[f64], x: &[DVec3], v: &[DVec3], from: &[DVec3], _: [&mut [DVec3]; 2]) -> [f64; 2] {
-        self.evaluate::<WORK>(memory, Places { x, v, from }, &mut [], &mut [])
+        self.evaluate::<WORK>(memory, [x, v, from], &mut [], &mut [])
     }
 
     fn structure(&self) -> BlockMatrix {
@@ -274,20 +302,17 @@ impl Elasticity for Springs {
         matrix: &mut BlockMatrix,
     ) {
         let at = At { constants: self.constants(memory), x, tension_at, weights, exact };
-        if matrix.may_link()
-            && !exact
-            && let Some(layout) = self.layout.get_or_init(|| Layout::new(self, matrix))
-        {
-            let rows = matrix.links_mut();
-            self.chunks.each(|c, _| {
-                // SAFETY: every chunk is taken once.
-                let mut rows = unsafe { rows.chunk(c) };
-                self.link(at, layout, &mut rows);
-            });
+        if matrix.may_link() && !exact && *self.linkable.get_or_init(|| self.linkable()) {
+            if !matrix.links_mut().is_prepared(self.number) {
+                let made = self.made(matrix);
+                matrix.links_mut().prepare(self.number, |block| made[block]);
+            }
+            let tension_at = (!std::ptr::eq(x, tension_at)).then_some(tension_at);
+            matrix.links_mut().fill(x, tension_at, &Linking { weights, as_printed: self.as_printed });
             return;
         }
         let positions = self.positions.get_or_init(|| Positions::new(self, matrix));
-        if matrix.is_rough() && !exact {
+        if matrix.may_be_single() && !exact {
             let rows = matrix.singles_mut();
             self.chunks.each(|c, range| {
                 // SAFETY: every chunk is taken once.

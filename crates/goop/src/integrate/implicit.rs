@@ -363,11 +363,12 @@ pub(crate) fn fill(
     scratch: &Scratch,
     matrix: &mut BlockMatrix,
 ) {
-    if body.newton <= 1 && body.solver.may_link() {
-        matrix.clear_rough(body.solver.loose());
-    } else {
-        matrix.clear();
+    let once = body.newton <= 1;
+    let linkable = once && body.solver.may_link() && scratch.by_parts.is_none();
+    if linkable {
+        matrix.arrange(&scratch.free);
     }
+    matrix.clear_for(once && body.solver.loose(), linkable);
     let weights = Weights { position: h * h, velocity: h };
     elasticity(body).stiffness_under_tension(&before.memory, x, tension_at, weights, false, matrix);
     matrix.add_to_diagonal(|i| {

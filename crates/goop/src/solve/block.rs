@@ -12,13 +12,18 @@
 //! The diagonal is an array of its own, because filling the matrix reaches for the
 //! diagonal of rows far ahead. Blocks are row-major: entry (r, c) of block p is
 //! `values[9 p + 3 r + c]`. A product reads every block once: 76 bytes with its column number, or 40 where
-//! blocks off the diagonal are kept in single precision, for directions of a step that is solved loosely, or 20 where
-//! all of them are links, -(a I + e eᵀ), as springs between two nodes make them.
+//! blocks off the diagonal are kept in single precision, for directions of a step that is solved loosely. Where
+//! all of them are links, -(a I + e eᵀ), as springs between two nodes make them, they are kept in the order in which they are swept,
+//! see `slots`.
 
+use super::bundle::Pattern;
+use super::slots::{LinkSlots, unlinked};
+use super::sweep::Links;
 use crate::lanes::{Lanes, WIDE};
 use crate::parallel::{Chunks, Disjoint};
 use glam::{DMat3, DVec3};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers between asking for one and using it: one stream of memory is more than the
@@ -34,30 +39,35 @@ pub struct BlockMatrix {
     columns: Vec<u32>,
     /// Where the columns of the same chunk start and end.
     inside: Vec<[u32; 2]>,
-    /// Nine per block, and one spare so that a row of three may be read four wide.
+    /// Nine per block, and one spare so that a row of three may be read four wide; empty until there are any.
     values: Vec<f64>,
     /// The same for diagonal blocks.
     diagonal: Vec<f64>,
     /// In the place of `values` where single precision is enough; empty until then.
     singles: Vec<f32>,
-    /// The same where all blocks are links.
-    links: Vec<Link>,
+    /// In the place of all three where blocks are links; none until then.
+    slots: Option<Box<LinkSlots>>,
+    /// The order in which rows are swept, once that is known.
+    pattern: Option<Arc<Pattern>>,
     chunks: Chunks,
-    /// Which of the three has the blocks off the diagonal.
+    /// Which of the three has the blocks off the diagonal, and which may have them.
     form: Form,
-    /// Another one after every change of a value, and of a value off the diagonal.
+    singly: bool,
+    linkable: bool,
+    /// Another one after every change of a value, and of any values but single diagonal blocks.
     version: u64,
     outside: u64,
+    /// Nodes of those, since `outside` changed.
+    touched: Vec<u32>,
 }
-
-/// a and e of a block -(a I + e eᵀ).
-pub type Link = [f32; 4];
 
 /// How blocks off the diagonal are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// In double precision.
+    /// They are all zero.
     #[default]
+    Nothing,
+    /// In double precision.
     Double,
     /// In single precision.
     Single,
@@ -124,20 +134,29 @@ impl BlockMatrix {
         row_start[nodes] = write as u32;
         columns.truncate(write);
         columns.shrink_to_fit();
-        let (values, diagonal) = (vec![0.0; 9 * write + 1], vec![0.0; 9 * nodes + 1]);
         Self {
             row_start,
             columns,
             inside,
-            values,
-            diagonal,
+            values: Vec::new(),
+            diagonal: vec![0.0; 9 * nodes + 1],
             singles: Vec::new(),
-            links: Vec::new(),
+            slots: None,
+            pattern: None,
             chunks,
-            form: Form::Double,
+            form: Form::Nothing,
+            singly: false,
+            linkable: false,
             version: next_version(),
             outside: next_version(),
+            touched: Vec::new(),
         }
+    }
+
+    /// Values became others.
+    fn renew(&mut self) {
+        (self.version, self.outside) = (next_version(), next_version());
+        self.touched.clear();
     }
 
     /// Tells values apart: equal numbers mean equal values.
@@ -145,9 +164,14 @@ impl BlockMatrix {
         self.version
     }
 
-    /// The same for values off the diagonal alone.
+    /// The same, but for single diagonal blocks that became others.
     pub(super) fn version_outside(&self) -> u64 {
         self.outside
+    }
+
+    /// Nodes whose diagonal blocks became others since then, in turn.
+    pub(super) fn touched(&self) -> &[u32] {
+        &self.touched
     }
 
     pub(super) fn diagonals(&self) -> &[f64] {
@@ -181,6 +205,11 @@ impl BlockMatrix {
         self.columns[range.clone()].binary_search(&column).ok().map(|k| (range.start + k) as u32)
     }
 
+    /// The first block off the diagonal that is kept from a row on.
+    pub(crate) fn first_block(&self, row: usize) -> u32 {
+        self.row_start[row]
+    }
+
     pub(super) fn row_range(&self, row: usize) -> Range<usize> {
         self.row_start[row] as usize..self.row_start[row + 1] as usize
     }
@@ -193,25 +222,62 @@ impl BlockMatrix {
     #[inline(always)]
     pub(super) fn single(&self, p: usize) -> [f32; 9] {
         match self.form {
+            Form::Nothing => [0.0; 9],
             Form::Double => std::array::from_fn(|e| self.values[9 * p + e] as f32),
             Form::Single => std::array::from_fn(|e| self.singles[9 * p + e]),
-            Form::Links => unlinked(self.links[p]).to_cols_array().map(|v| v as f32),
+            Form::Links => unlinked(self.linked().link(p)).to_cols_array().map(|v| v as f32),
         }
     }
 
-    /// Blocks as links, where they are kept so; empty elsewhere.
-    pub(super) fn links(&self) -> &[Link] {
-        if self.form == Form::Links { &self.links } else { &[] }
+    /// All of them, nine numbers each, where they are kept in single precision.
+    pub(super) fn singles(&self) -> Option<&[f32]> {
+        (self.form == Form::Single).then_some(&self.singles[..])
     }
 
-    fn kept(&self, p: usize) -> DMat3 {
+    fn linked(&self) -> &LinkSlots {
+        self.slots.as_deref().expect("links are in their slots")
+    }
+
+    /// Blocks in the slots of a pattern, where they are links in its order.
+    pub(super) fn links(&self, pattern: &Arc<Pattern>) -> Option<&[Links]> {
+        let slots =
+            self.slots.as_deref().filter(|slots| self.form == Form::Links && Arc::ptr_eq(slots.pattern(), pattern));
+        slots.map(LinkSlots::links)
+    }
+
+    /// The order for sweeps in which these nodes are free, if it is known.
+    pub(super) fn pattern(&self, free: &[bool]) -> Option<&Arc<Pattern>> {
+        self.pattern.as_ref().filter(|pattern| pattern.free == free)
+    }
+
+    /// The order for sweeps in which these nodes are free.
+    pub(super) fn ordered(&self, free: &[bool]) -> Arc<Pattern> {
+        Arc::new(Pattern::new(free, |visit| {
+            for row in 0..self.nodes() {
+                for p in self.row_range(row).filter(|&p| self.columns[p] as usize > row) {
+                    visit([row as u32, self.columns[p]], p as u32);
+                }
+            }
+        }))
+    }
+
+    /// Makes ready for sweeps in which these nodes are free: to be called before values are filled in.
+    pub fn arrange(&mut self, free: &[bool]) {
+        if self.pattern(free).is_none() {
+            self.pattern = Some(self.ordered(free));
+            self.slots = None;
+        }
+    }
+
+    pub(super) fn kept(&self, p: usize) -> DMat3 {
         match self.form {
+            Form::Nothing => DMat3::ZERO,
             Form::Double => block(&self.values, p),
             Form::Single => {
                 let entries: [f64; 9] = std::array::from_fn(|k| f64::from(self.singles[9 * p + k]));
                 DMat3::from_cols_array(&entries).transpose()
             }
-            Form::Links => unlinked(self.links[p]),
+            Form::Links => unlinked(self.linked().link(p)),
         }
     }
 
@@ -225,26 +291,22 @@ impl BlockMatrix {
 
     /// The diagonal block of a node.
     pub fn diagonal(&self, node: usize) -> DMat3 {
-        block(&self.diagonal, node)
+        match self.form {
+            Form::Links => self.linked().diagonal(node),
+            _ => block(&self.diagonal, node),
+        }
     }
 
     /// Sets every value to zero.
     pub fn clear(&mut self) {
-        self.form = Form::Double;
-        let rows = self.rows_mut();
-        rows.chunks.each(|c, _| {
-            // SAFETY: every chunk takes its own rows.
-            let chunk = unsafe { rows.chunk(c) };
-            chunk.values.fill(0.0);
-            chunk.diagonal.fill(0.0);
-        });
+        self.clear_for(false, false);
     }
 
-    /// Sets every value to zero; blocks may then be given as links, or, where six digits of them are enough (directions of
-    /// a step that is solved to a loose tolerance), in single precision. Whoever knows nothing of that fills the matrix as ever.
-    pub fn clear_rough(&mut self, singles: bool) {
-        self.form = if singles { Form::Single } else { Form::Links };
-        (self.version, self.outside) = (next_version(), next_version());
+    /// The same; blocks may then be given in single precision, where six digits of them are enough (directions of a step that is
+    /// solved to a loose tolerance), or as links. Whoever knows nothing of that fills the matrix as ever.
+    pub fn clear_for(&mut self, singly: bool, linkable: bool) {
+        (self.form, self.singly, self.linkable) = (Form::Nothing, singly, linkable);
+        self.renew();
         self.clear_diagonal();
     }
 
@@ -257,18 +319,19 @@ impl BlockMatrix {
     }
 
     /// Whether blocks off the diagonal may be given in single precision.
-    pub fn is_rough(&self) -> bool {
-        self.form == Form::Single
+    pub fn may_be_single(&self) -> bool {
+        self.singly
     }
 
     /// Whether they may be given as links.
     pub fn may_link(&self) -> bool {
-        self.form != Form::Double
+        self.linkable
     }
 
     /// Sets every block kept, the diagonal too, to a value by row and column.
     pub fn fill_by(&mut self, value: impl Fn(usize, usize) -> DMat3) {
         self.clear();
+        self.rows_mut();
         for row in 0..self.nodes() {
             for p in self.row_range(row) {
                 add_block(&mut self.values, p, &value(row, self.columns[p] as usize));
@@ -292,7 +355,7 @@ impl BlockMatrix {
     /// Sets blocks that join nodes of different parts to zero and puts a share of what
     /// they held on both diagonals.
     pub fn keep_within(&mut self, part_of: &[u32], share: f64) {
-        (self.version, self.outside) = (next_version(), next_version());
+        self.renew();
         for row in 0..self.nodes() {
             for p in self.row_range(row) {
                 let column = self.columns[p] as usize;
@@ -304,9 +367,10 @@ impl BlockMatrix {
                         add_block(&mut self.diagonal, column, &held);
                     }
                     match self.form {
+                        Form::Nothing => {}
                         Form::Double => self.values[9 * p..9 * p + 9].fill(0.0),
                         Form::Single => self.singles[9 * p..9 * p + 9].fill(0.0),
-                        Form::Links => self.links[p] = Link::default(),
+                        Form::Links => unreachable!("whoever cuts does not clear for links"),
                     }
                 }
             }
@@ -316,12 +380,19 @@ impl BlockMatrix {
     /// Adds to the diagonal block of a node.
     pub fn add_diagonal(&mut self, node: usize, block: DMat3) {
         self.version = next_version();
-        add_block(&mut self.diagonal, node, &block);
+        self.touched.push(node as u32);
+        match &mut self.slots {
+            Some(slots) if self.form == Form::Links => slots.add_diagonal(node, &block),
+            _ => add_block(&mut self.diagonal, node, &block),
+        }
     }
 
     /// Adds to all diagonal blocks, side by side.
     pub(crate) fn add_to_diagonal(&mut self, block: impl Fn(usize) -> DMat3 + Sync) {
-        self.version = next_version();
+        self.renew();
+        if let Some(slots) = self.slots.as_mut().filter(|_| self.form == Form::Links) {
+            return slots.add_to_diagonal(block);
+        }
         let diagonal = Disjoint::new(&mut self.diagonal);
         self.chunks.each(|_, range| {
             // SAFETY: chunks are disjoint.
@@ -334,45 +405,66 @@ impl BlockMatrix {
 
     /// Gives chunks of rows to be filled side by side.
     pub fn rows_mut(&mut self) -> RowsMut<'_, f64> {
-        if self.may_link() {
-            // Nothing is in it yet.
-            self.values.fill(0.0);
+        if self.form == Form::Nothing {
+            self.values.resize(9 * self.columns.len() + 1, 0.0);
+            clear_rows(&mut self.values, self.chunks, &self.row_start);
             self.form = Form::Double;
         }
-        (self.version, self.outside) = (next_version(), next_version());
+        assert!(self.form == Form::Double, "blocks are given in one form");
+        self.renew();
         let Self { row_start, columns, inside, values, diagonal, chunks, .. } = self;
         RowsMut::new((row_start, columns, inside), values, diagonal, *chunks)
     }
 
-    /// The same in single precision off the diagonal, after [`clear_rough`](Self::clear_rough); blocks are zero.
+    /// The same in single precision off the diagonal, where it may be.
     pub(crate) fn singles_mut(&mut self) -> RowsMut<'_, f32> {
-        assert!(self.is_rough(), "cleared for single precision");
-        self.form = Form::Single;
+        assert!(self.singly && self.form == Form::Nothing, "cleared for single precision");
         self.singles.resize(9 * self.columns.len() + 1, 0.0);
-        let singles = Disjoint::new(&mut self.singles);
-        self.chunks.each(|_, range| {
-            let [start, end] = [range.start, range.end].map(|row| 9 * self.row_start[row] as usize);
-            // SAFETY: rows of different chunks do not overlap.
-            unsafe { singles.slice(start..end) }.fill(0.0);
-        });
-        (self.version, self.outside) = (next_version(), next_version());
+        clear_rows(&mut self.singles, self.chunks, &self.row_start);
+        self.form = Form::Single;
+        self.renew();
         let Self { row_start, columns, inside, singles, diagonal, chunks, .. } = self;
         RowsMut::new((row_start, columns, inside), singles, diagonal, *chunks)
     }
 
-    /// The same with links off the diagonal; they are as they were.
-    pub(crate) fn links_mut(&mut self) -> RowsMut<'_, Link> {
-        assert!(self.may_link(), "cleared for links");
+    /// The same as links, which take the diagonal along.
+    pub(crate) fn links_mut(&mut self) -> &mut LinkSlots {
+        assert!(self.linkable, "cleared for links");
         self.form = Form::Links;
-        self.links.resize(self.columns.len(), Link::default());
-        (self.version, self.outside) = (next_version(), next_version());
-        let Self { row_start, columns, inside, links, diagonal, chunks, .. } = self;
-        RowsMut::new((row_start, columns, inside), links, diagonal, *chunks)
+        self.renew();
+        if self.pattern.is_none() {
+            self.arrange(&vec![true; self.nodes()]);
+        }
+        if self.slots.is_none() {
+            let pattern = self.pattern.clone().expect("arranged above");
+            // Blocks between chunks are kept on both sides.
+            let before = (0..self.nodes()).flat_map(|row| self.row_range(row).map(move |p| (row as u32, p)));
+            let mirrored = before.filter_map(|(row, p)| {
+                let column = self.columns[p];
+                (column < row).then(|| self.position(column, row).map(|block| [p as u32, block])).flatten()
+            });
+            self.slots = Some(Box::new(LinkSlots::new(pattern, self.columns.len(), mirrored)));
+        }
+        self.slots.as_mut().expect("made above")
+    }
+
+    /// Diagonal blocks by bundles, where there are links.
+    pub(super) fn bundled(&self) -> &[super::slots::Diagonal] {
+        self.linked().diagonals()
     }
 
     /// `y = A x` on free nodes, zero on held ones; returns `x · y`.
     pub fn product(&self, free: &[bool], x: &[DVec3], y: &mut [DVec3]) -> f64 {
         assert!(free.len() == self.nodes() && x.len() == self.nodes());
+        match self.form {
+            Form::Links => return self.linked().product(free, x, y),
+            Form::Nothing => {
+                let own = |i: usize| if free[i] { self.diagonal(i) * x[i] } else { DVec3::ZERO };
+                y.iter_mut().enumerate().for_each(|(i, y)| *y = own(i));
+                return x.iter().zip(&*y).map(|(x, y)| x.dot(*y)).sum();
+            }
+            _ => {}
+        }
         let out = Disjoint::new(y);
         self.chunks.sum(|_, range| {
             // SAFETY: chunks are disjoint.
@@ -403,9 +495,10 @@ impl BlockMatrix {
     #[inline(always)]
     fn product_rows_by<L: Lanes>(&self, rows: Range<usize>, free: &[bool], x: &[[f64; 3]], y: &mut [[f64; 3]]) -> f64 {
         match self.form {
+            Form::Nothing => unreachable!("a product without blocks is done by itself"),
             Form::Double => self.product_rows_of::<L, f64>(&self.values, rows, free, x, y),
             Form::Single => self.product_rows_of::<L, f32>(&self.singles, rows, free, x, y),
-            Form::Links => self.product_rows_of::<L, Link>(&self.links, rows, free, x, y),
+            Form::Links => unreachable!("links have a product of their own"),
         }
     }
 
@@ -455,10 +548,7 @@ impl BlockMatrix {
 struct Sums<L> {
     /// Entries times the numbers they meet, row by row; to be added up across.
     across: [L; 3],
-    /// Whole vectors, the fourth number being nothing.
-    whole: L,
-    /// The row's own vector, and each of its numbers everywhere.
-    own: L,
+    /// Each number of the row's own vector everywhere.
     spread: [L; 3],
 }
 
@@ -466,31 +556,33 @@ impl<L: Lanes> Sums<L> {
     #[inline(always)]
     fn new(own: &[f64; 3]) -> Self {
         let spread = [L::splat(own[0]), L::splat(own[1]), L::splat(own[2])];
-        Self { across: [L::splat(0.0); 3], whole: L::splat(0.0), own: L::load_vector(own), spread }
+        Self { across: [L::splat(0.0); 3], spread }
     }
 
     #[inline(always)]
     fn total(&self) -> [f64; 3] {
-        let mut whole = [0.0; WIDE];
-        self.whole.store(&mut whole);
         let mut out = [0.0; 3];
         for r in 0..3 {
             let mut lanes = [0.0; WIDE];
             self.across[r].store(&mut lanes);
-            out[r] = lanes[0] + lanes[1] + lanes[2] + whole[r];
+            out[r] = lanes[0] + lanes[1] + lanes[2];
         }
         out
     }
 }
 
-fn block(values: &[f64], p: usize) -> DMat3 {
-    DMat3::from_cols_slice(&values[9 * p..9 * p + 9]).transpose()
+/// Sets all blocks to zero, side by side.
+fn clear_rows<V: Kept + Default>(values: &mut [V], chunks: Chunks, row_start: &[u32]) {
+    let values = Disjoint::new(values);
+    chunks.each(|_, range| {
+        let [start, end] = [range.start, range.end].map(|row| V::EACH * row_start[row] as usize);
+        // SAFETY: rows of different chunks do not overlap.
+        unsafe { values.slice(start..end) }.fill(V::default());
+    });
 }
 
-/// A link as the block it stands for.
-fn unlinked([a, x, y, z]: Link) -> DMat3 {
-    let e = DVec3::new(f64::from(x), f64::from(y), f64::from(z));
-    DMat3::from_cols(e * -e.x, e * -e.y, e * -e.z) - DMat3::from_diagonal(DVec3::splat(f64::from(a)))
+fn block(values: &[f64], p: usize) -> DMat3 {
+    DMat3::from_cols_slice(&values[9 * p..9 * p + 9]).transpose()
 }
 
 /// The three rows of a block.
@@ -585,35 +677,6 @@ impl<V: Number> Kept for V {
     }
 }
 
-impl Kept for Link {
-    const EACH: usize = 1;
-
-    #[inline(always)]
-    fn block(values: &[Link], p: usize) -> [f64; 9] {
-        unlinked(values[p]).to_cols_array()
-    }
-
-    #[inline(always)]
-    #[allow(private_interfaces)]
-    fn add<L: Lanes>(values: &[Link], p: usize, x: &[f64; 3], sums: &mut Sums<L>) {
-        sums.whole = sums.whole.minus(linked(values[p], L::load_vector(x)));
-    }
-
-    #[inline(always)]
-    #[allow(private_interfaces)]
-    fn add_both<L: Lanes>(values: &[Link], p: usize, x: &[f64; 3], sums: &mut Sums<L>, to: &mut [f64; 3]) {
-        sums.whole = sums.whole.minus(linked(values[p], L::load_vector(x)));
-        L::load_vector(to).minus(linked(values[p], sums.own)).store_vector(to);
-    }
-}
-
-/// a x + e (e·x)
-#[inline(always)]
-fn linked<L: Lanes>([a, ex, ey, ez]: Link, x: L) -> L {
-    let e = L::load_single(&[ex, ey, ez, 0.0]);
-    L::splat(f64::from(a)).times(x).plus(e.times(e.times(x).across()))
-}
-
 /// Entries times the numbers they meet, row by row.
 #[inline(always)]
 fn add_products<L: Lanes>(sums: &mut [L; 3], block: [L; 3], x: &[f64; 3]) {
@@ -690,77 +753,19 @@ impl RowsChunk<'_, f64> {
 }
 
 impl RowsChunk<'_, f32> {
-    /// Adds a block given by rows, the ninth entry by itself.
+    /// All blocks of the rows, nine numbers each.
+    pub fn numbers(&mut self) -> &mut [f32] {
+        self.values
+    }
+
+    /// Adds a block given by rows.
     #[inline(always)]
-    pub fn add(&mut self, position: u32, entries: &[f32; 8], last: f32) {
+    pub fn add(&mut self, position: u32, entries: &[f32; 9]) {
         let start = 9 * (position as usize - self.first_block);
         let to: &mut [f32; 9] = (&mut self.values[start..start + 9]).try_into().expect("nine numbers");
-        for k in 0..8 {
+        for k in 0..9 {
             to[k] += entries[k];
         }
-        to[8] += last;
-    }
-}
-
-impl RowsChunk<'_, Link> {
-    /// The links of the chunk's rows, and which block the first is.
-    pub fn links(&mut self) -> (&mut [Link], usize) {
-        (self.values, self.first_block)
-    }
-
-    /// [`close`](Self::close) for links.
-    pub fn close_links(&mut self) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            return unsafe { self.close_links_avx2() };
-        }
-        self.close_links_by::<[f64; WIDE]>();
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn close_links_avx2(&mut self) {
-        self.close_links_by::<crate::lanes::avx2::Register>();
-    }
-
-    #[inline(always)]
-    fn close_links_by<L: Lanes>(&mut self) {
-        let (diagonal, _) = self.diagonal.as_chunks_mut::<9>();
-        for row in 0..self.inside.len() {
-            let inside = self.inside[row][0]..self.inside[row][1];
-            let mut sums = rows_of::<L>(&diagonal[row]);
-            for p in self.row_start[row]..self.row_start[row + 1] {
-                let [a, x, y, z] = self.values[p as usize - self.first_block];
-                let e = L::load_single(&[x, y, z, 0.0]);
-                let own = [
-                    e.times(L::splat(f64::from(x))).plus(L::load_single(&[a, 0.0, 0.0, 0.0])),
-                    e.times(L::splat(f64::from(y))).plus(L::load_single(&[0.0, a, 0.0, 0.0])),
-                    e.times(L::splat(f64::from(z))).plus(L::load_single(&[0.0, 0.0, a, 0.0])),
-                ];
-                sums = L::plus_vectors(sums, own);
-                if inside.contains(&p) {
-                    let to = &mut diagonal[self.columns[p as usize] as usize - self.first_row];
-                    store_rows(L::plus_vectors(rows_of::<L>(to), own), to);
-                }
-            }
-            store_rows(sums, &mut diagonal[row]);
-        }
-    }
-}
-
-/// The rows of a block.
-#[inline(always)]
-fn rows_of<L: Lanes>(block: &[f64; 9]) -> [L; 3] {
-    let (rows, _) = block.as_chunks::<3>();
-    [L::load_vector(&rows[0]), L::load_vector(&rows[1]), L::load_vector(&rows[2])]
-}
-
-#[inline(always)]
-fn store_rows<L: Lanes>(from: [L; 3], block: &mut [f64; 9]) {
-    let (rows, _) = block.as_chunks_mut::<3>();
-    for r in 0..3 {
-        from[r].store_vector(&mut rows[r]);
     }
 }
 
@@ -832,6 +837,7 @@ mod tests {
     fn the_product_equals_the_one_by_definition() {
         for n in [1, 9, 9001] {
             let mut m = chain(n);
+            m.rows_mut();
             assert_eq!(m.chunks().count() > 1, n > 9000);
             let entry = |i: usize, j: usize, r: usize, c: usize| {
                 let ((i, r), (j, c)) = if (i, r) < (j, c) { ((i, r), (j, c)) } else { ((j, c), (i, r)) };

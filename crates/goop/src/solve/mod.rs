@@ -28,6 +28,7 @@ pub mod profile;
 mod refinement;
 pub mod scalar;
 pub mod single;
+pub(crate) mod slots;
 pub mod sor;
 pub mod sparse;
 pub mod sparse_cg;

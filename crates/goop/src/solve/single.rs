@@ -1,28 +1,38 @@
 //! Conjugate gradients in single precision with a symmetric sweep as preconditioner, inside a
 //! residual in double precision.
 //!
-//! With S Sᵀ the inverse of the diagonal blocks, A = S⁻ᵀ (L + I + Lᵀ + R) S⁻¹: L couples rows of one group (see `bundle`), R those of
-//! different groups. With C = I/ω + L the iteration runs on C⁻¹ (L + I + Lᵀ + R) C⁻ᵀ, and because L + I + Lᵀ = C + Cᵀ - κ I
+//! With S Sᵀ the inverse of the diagonal blocks, A = S⁻ᵀ (L + I + Lᵀ) S⁻¹, L being below the diagonal in an order of the rows (see
+//! `bundle`). With C = I/ω + L the iteration runs on C⁻¹ (L + I + Lᵀ) C⁻ᵀ, and because L + I + Lᵀ = C + Cᵀ - κ I
 //! with κ = 2/ω - 1
 //! ```text
-//! t = C⁻ᵀ p        q = t + C⁻¹ (p - κ t + R t)                             (Eisenstat 1981)
+//! t = C⁻ᵀ p        q = t + C⁻¹ (p - κ t)                                   (Eisenstat 1981)
 //! ```
 //! a product costs two triangular sweeps, each over half of the blocks: no more than a product
 //! without preconditioner. Blocks are read as they are, in half the bytes, links in less than a quarter, and S is applied to
-//! what comes together in a row. Groups are swept side by side.
+//! what comes together in a row. Pieces are swept side by side. Vectors are brought up to date as they are swept:
+//! ```text
+//! backward    x += α t   r -= α q   |r|²   p = r + β p   t
+//! forward     q   p·q   |q|²
+//! α = |r|² / p·q      |r|² to come = |r|² - 2α p·q + α² |q|²      β = that over this
+//! ```
 //!
-//! What the iteration has found is added up in double precision, and b - A x is taken there: when it is
-//! not yet small enough the iteration starts again on it. So the result has the residual asked for,
-//! whatever single precision lost; where a round no longer helps, the caller is told.
+//! What the iteration has found is added up in double precision. Its own residual leads back to that of the system, S⁻ᵀ C r,
+//! as far as single precision can be trusted: that loses about its rounding times |x| of the iteration. Where this
+//! is not small beside what is left, b - A x is taken in double precision. When it is not yet small enough the iteration goes on, or
+//! starts again on it. So the result has the residual asked for, whatever single precision lost; where a round no longer helps, the
+//! caller is told.
 
 use super::bundle::{Group, MOST_GROUPS, NONE, Pattern};
-use super::sweep::{Backward, Blocks, Bundle, Corner, Dot, Each, Forward, Full, Links, Room, Single, Sweep};
-use super::sweep::{each, fused, load, plus, scaled, store};
+use super::slots::Diagonal;
+use super::sweep::{Backward, Before, Blocks, Bundle, Corner, Dot, Each, Forward, Full, Multiply, Room, Single, Sweep};
+use super::sweep::{each, fused, load, minus, narrowed, plus, restored, scaled, shrunk, store, widened};
 use super::{BlockMatrix, Refusal, Report, Settings, Start};
-use crate::lanes::{Singles, WIDER};
+use crate::lanes::Kind;
+use crate::lanes::sixteen::{Sixteen, WIDEST};
 use crate::parallel::{Disjoint, sum};
 use crate::stages::{Stage, timed};
 use glam::{DMat3, DVec3};
+use std::sync::Arc;
 
 /// Rounds of iteration before giving up, and how many may gain less than this one after another: what the
 /// iteration makes smaller is another norm of the residual, and a short round may well raise this one.
@@ -35,42 +45,43 @@ const STEP: f64 = 0.81;
 const DEEPEST: f64 = 1e-4;
 /// The iteration's own residual is measured after a sweep; it is stopped a little lower than asked for.
 const MARGIN: f64 = 0.95;
+/// A residual is led back where rounding is at most this share of it, and what of |x| rounding is taken to be: in the tests below it is
+/// a fifth of that.
+const TRUSTED: f64 = 0.05;
+const ROUNDING: f64 = 8.0 * f32::EPSILON as f64;
+/// A residual that falls further than this in a step is added up, not foreseen.
+const FORESEEN: f64 = 1e-2;
 
 /// ω: a little beyond 1 sweeps reach further.
-const RELAXED: f64 = 1.25;
+const RELAXED: f32 = 1.25;
 /// κ
-const LEFT: f64 = 2.0 / RELAXED - 1.0;
+const LEFT: f32 = 2.0 / RELAXED - 1.0;
 
 /// The matrix by bundles and vectors, kept between solves.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    pattern: Pattern,
-    /// Its blocks, in one of two forms.
+    pattern: Arc<Pattern>,
+    /// Its blocks, where they are not links that lie in this order already.
     full: Vec<Full>,
-    links: Vec<Links>,
-    linked: bool,
-    /// S of every node, and of every bundle; zero where it is held.
-    scale: Vec<DMat3>,
+    /// S of every bundle.
     scales: Vec<Corner>,
     /// What the above were made from.
     blocks: usize,
     version: u64,
     outside: u64,
-    diagonal: Vec<f64>,
-    free: Vec<bool>,
+    touched: usize,
     /// x since it was last asked for, r, p, t, q of the iteration.
     solution: Vec<Bundle>,
     residual: Vec<Bundle>,
     direction: Vec<Bundle>,
     swept: Vec<Bundle>,
     image: Vec<Bundle>,
-    /// S t of a backward sweep, by bundles and by nodes, and what sweeps have given to rows to come: zero between sweeps.
+    /// S times what rows became in a sweep, by bundles and by nodes.
     found: Vec<Bundle>,
     singles: Vec<Single>,
+    /// What sweeps have given to rows to come: zero between sweeps.
     even: Vec<Bundle>,
     loose: Vec<Single>,
-    /// S times what rows became in a forward sweep.
-    behind: Vec<Single>,
     /// Where the iteration stands, if it can go on.
     run: Option<Run>,
     /// The residual over the iteration's own, as last seen with this matrix.
@@ -80,6 +91,8 @@ pub struct Scratch {
     /// It is that of the last solution.
     fresh: bool,
     everywhere: Vec<bool>,
+    /// Blocks between held nodes and free ones: which, its held and its free node, and whether its mirror image is meant.
+    fringe: Vec<(u32, [u32; 2], bool)>,
     /// Right side less that.
     left: Vec<DVec3>,
 }
@@ -92,112 +105,128 @@ struct Run {
     /// The square of its own residual, at the start and now.
     first: f64,
     rr: f64,
-    /// Of the last step, which x is still without, and of the next.
+    /// Of the last step, which x and r are still without, and of the next.
     alpha: f32,
+    gamma: f32,
     beta: f32,
+    /// How long x has become (its own measure).
+    length: f64,
+}
+
+/// Does something with the blocks of a matrix as they lie in slots: its links, or copies.
+macro_rules! by_form {
+    ($self:ident, $matrix:expr, $values:ident => $work:expr) => {{
+        let pattern = $self.pattern.clone();
+        match $matrix.links(&pattern) {
+            Some($values) => $work,
+            None => {
+                let full = std::mem::take(&mut $self.full);
+                let $values = &full[..];
+                let out = $work;
+                $self.full = full;
+                out
+            }
+        }
+    }};
 }
 
 impl Scratch {
     /// Makes room and scales the matrix; false where a diagonal block is not positive definite.
     fn take(&mut self, matrix: &BlockMatrix, free: &[bool]) -> bool {
-        let same = self.free == free;
+        let same = self.pattern.free == free && matrix.pattern(free).is_none_or(|p| Arc::ptr_eq(p, &self.pattern));
         if same && self.version == matrix.version() {
             return true;
         }
-        // Off the diagonal nothing is new: only what touches a new diagonal block is scaled anew.
+        // Off the diagonal nothing is new: only touched diagonal blocks are.
         let partly = same && self.version != 0 && self.outside == matrix.version_outside();
         self.version = 0;
         self.run = None;
-        if !partly {
-            self.ratio = None;
-        }
         if !same || self.blocks != matrix.columns().len() {
             self.make_room(matrix, free);
         }
-        let (scale, seen) = (Disjoint::new(&mut self.scale), Disjoint::new(&mut self.diagonal));
-        let [bad] = matrix.chunks().sum(|_, range| {
-            // SAFETY: chunks are disjoint.
-            let (scale, seen) = unsafe { (scale.slice(range.clone()), seen.slice(9 * range.start..9 * range.end)) };
-            let mut bad = 0.0;
-            for (k, i) in range.enumerate() {
-                let (seen, block) = (&mut seen[9 * k..9 * k + 9], &matrix.diagonals()[9 * i..9 * i + 9]);
-                if seen == block {
-                    continue;
+        if partly {
+            for &node in &matrix.touched()[self.touched..] {
+                let place = self.pattern.places[node as usize];
+                if place != NONE {
+                    let Some(root) = inverse_root(&matrix.diagonal(node as usize)) else { return false };
+                    let Corner(rows) = &mut self.scales[place as usize / WIDEST];
+                    for (row, value) in rows.iter_mut().zip(root) {
+                        row[place as usize % WIDEST] = value as f32;
+                    }
                 }
-                seen.copy_from_slice(block);
-                if free[i] {
-                    match inverse_root(&matrix.diagonal(i)) {
-                        Some(root) => scale[k] = root,
-                        None => {
-                            seen[0] = f64::NAN;
-                            bad += 1.0;
+            }
+        } else {
+            self.ratio = None;
+            let linked = matrix.links(&self.pattern).is_some();
+            let Self { pattern, full, scales, .. } = self;
+            let scales = Disjoint::new(scales);
+            let [bad] = pattern.sum(|group| {
+                // SAFETY: groups are disjoint.
+                let scales = unsafe { scales.slice(group.bundles.clone()) };
+                let mut bad = 0.0;
+                for ((k, scales), nodes) in group.bundles.clone().zip(scales).zip(pattern.bundles(group)) {
+                    let mut diagonal = if linked { matrix.bundled()[k] } else { Diagonal::default() };
+                    for (lane, node) in nodes.iter().enumerate() {
+                        if *node == NONE {
+                            for row in [0, 3, 5] {
+                                diagonal.0[row][lane] = 1.0;
+                            }
+                        } else if !linked {
+                            let block: &[f64; 9] =
+                                matrix.diagonals()[9 * *node as usize..].first_chunk().expect("nine");
+                            for (row, k) in diagonal.0.iter_mut().zip([0, 1, 2, 4, 5, 8]) {
+                                row[lane] = block[k];
+                            }
                         }
                     }
+                    bad += f64::from(u8::from(!roots(&diagonal, scales)));
                 }
+                [bad]
+            });
+            if bad > 0.0 {
+                return false;
             }
-            [bad]
-        });
-        if bad > 0.0 {
-            return false;
-        }
-        let Self { pattern, full, links, linked, scale, scales, .. } = self;
-        let scales = Disjoint::new(scales);
-        pattern.each(|group| {
-            // SAFETY: groups are disjoint.
-            let scales = unsafe { scales.slice(group.bundles.clone()) };
-            for (scales, nodes) in scales.iter_mut().zip(pattern.bundles(group)) {
-                for (lane, node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
-                    let DMat3 { x_axis: x, y_axis: y, z_axis: z } = scale[*node as usize];
-                    for (to, value) in scales.iter_mut().zip([x.x, y.x, z.x, y.y, z.y, z.z]) {
-                        to[lane] = value as f32;
-                    }
-                }
-            }
-        });
-        if !partly {
-            *linked = !matrix.links().is_empty();
-            if *linked {
-                fill(pattern, links, |group, slots| {
-                    each(slots.len(), &mut Linked { pattern, matrix, first: group.slots.start, slots });
-                });
-            } else {
+            if !linked {
                 fill(pattern, full, |group, slots| {
                     each(slots.len(), &mut Copied { pattern, matrix, first: group.slots.start, slots });
                 });
             }
         }
-        (self.version, self.outside) = (matrix.version(), matrix.version_outside());
+        (self.version, self.outside, self.touched) =
+            (matrix.version(), matrix.version_outside(), matrix.touched().len());
         true
     }
 
     /// Room for a matrix with other blocks or other held nodes.
     fn make_room(&mut self, matrix: &BlockMatrix, free: &[bool]) {
         let n = matrix.nodes();
-        self.pattern = Pattern::new(free, |visit| {
-            for row in 0..n {
-                for p in matrix.row_range(row).filter(|&p| matrix.columns()[p] as usize > row) {
-                    visit([row as u32, matrix.columns()[p]], p as u32);
+        self.pattern = matrix.pattern(free).cloned().unwrap_or_else(|| matrix.ordered(free));
+        self.blocks = matrix.columns().len();
+        self.full = Vec::new();
+        self.fringe.clear();
+        for row in 0..n {
+            for p in matrix.row_range(row) {
+                let (p, r, c) = (p as u32, row as u32, matrix.columns()[p]);
+                match [free[row], free[c as usize]] {
+                    [false, true] => self.fringe.push((p, [r, c], false)),
+                    // Blocks between chunks are kept on both sides.
+                    [true, false] if matrix.position(c, r).is_none() => self.fringe.push((p, [c, r], true)),
+                    _ => {}
                 }
             }
-        });
-        self.blocks = matrix.columns().len();
-        (self.full, self.links) = (Vec::new(), Vec::new());
-        self.scale = vec![DMat3::ZERO; n];
-        self.diagonal = vec![f64::NAN; 9 * n];
+        }
         let bundles = self.pattern.len();
         self.scales = vec![Corner::default(); bundles];
         let Self { solution, residual, direction, swept, image, found, even, .. } = self;
         for vector in [solution, residual, direction, swept, image, found, even] {
             *vector = vec![Bundle::default(); bundles];
         }
-        for list in [&mut self.singles, &mut self.loose, &mut self.behind] {
-            *list = vec![Single::default(); WIDER * bundles];
+        for list in [&mut self.singles, &mut self.loose] {
+            *list = vec![Single::default(); WIDEST * bundles];
         }
         self.product = vec![DVec3::ZERO; n];
         self.everywhere = vec![true; n];
         self.left = vec![DVec3::ZERO; n];
-        self.free.clear();
-        self.free.extend_from_slice(free);
     }
 
     /// A x of the last solution, on held nodes too, if it is known.
@@ -219,25 +248,93 @@ impl Scratch {
         self.run = None;
     }
 
-    /// Shortens or lengthens a guess, zero on held nodes, to the best along its direction; what may be said of it then.
+    /// Shortens or lengthens a guess, zero on held nodes, to the best along its direction, and sets out from there; what may be
+    /// said of it then.
     pub fn guess(&mut self, matrix: &BlockMatrix, free: &[bool], b: &[DVec3], x: &mut [DVec3]) -> Start {
-        self.fresh = false;
+        self.forget();
         if self.take(matrix, free) {
-            matrix.product(&self.everywhere, x, &mut self.product);
-            let (guess, product) = (&*x, &self.product);
-            let [right, energy] = matrix.chunks().sum(|_, range| {
-                let dots = |i: usize| [guess[i].dot(b[i]), guess[i].dot(product[i])];
-                range.map(dots).fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
-            });
-            let share = right / energy;
-            if share > 0.0 && share.is_finite() {
-                x.iter_mut().chain(&mut self.product).for_each(|v| *v *= share);
-                self.fresh = true;
-                return Start::Near;
+            let chunks = matrix.chunks();
+            let [norm2] =
+                chunks.sum(|_, range| [range.filter(|&i| free[i]).map(|i| b[i].length_squared()).sum::<f64>()]);
+            let size = norm2.sqrt();
+            let run = match size > 0.0 {
+                true => by_form!(self, matrix, values => self.guess_with(values, size, b, x)),
+                false => None,
+            };
+            if let Some(run) = run {
+                self.run = Some(run);
+                return Start::Same;
             }
         }
         x.fill(DVec3::ZERO);
         Start::Zero
+    }
+
+    fn guess_with<B: Blocks>(&mut self, values: &[B], size: f64, b: &[DVec3], x: &mut [DVec3]) -> Option<Run> {
+        let Self { pattern, scales, solution, residual, direction, swept, image, found, singles, .. } = self;
+        // The guess, and the right side, over its size.
+        {
+            let (found, singles) = (Disjoint::new(found), Disjoint::new(singles));
+            let (right, x) = (Disjoint::new(residual), &*x);
+            pattern.each(|group| {
+                let (bundles, places) = (&group.bundles, WIDEST * group.bundles.start..WIDEST * group.bundles.end);
+                // SAFETY: groups are disjoint, here and below.
+                let (found, singles) = unsafe { (found.slice(bundles.clone()), singles.slice(places)) };
+                // SAFETY: as above.
+                let right = unsafe { right.slice(bundles.clone()) };
+                for (k, nodes) in pattern.bundles(group).iter().enumerate() {
+                    take_in(&mut found[k], nodes, x, size);
+                    take_in(&mut right[k], nodes, b, size);
+                    let ([x, y, z], singles) = (found[k].0, &mut singles[WIDEST * k..WIDEST * (k + 1)]);
+                    for (lane, single) in singles.iter_mut().enumerate() {
+                        *single = [x[lane], y[lane], z[lane], 0.0];
+                    }
+                }
+            });
+        }
+        let sweep = Sweep::new(pattern, values, scales);
+        let [energy, along, length2] = {
+            let (guess, right, product) = (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(image));
+            let (even, loose) = (Disjoint::new(&mut self.even), Disjoint::new(&mut self.loose));
+            let all = Before { first: 0, found, singles };
+            pattern.sum(|group| {
+                let (bundles, places) = (&group.bundles, WIDEST * group.bundles.start..WIDEST * group.bundles.end);
+                // SAFETY: as above.
+                let (guess, right, product) = unsafe {
+                    (guess.slice(bundles.clone()), right.slice(bundles.clone()), product.slice(bundles.clone()))
+                };
+                // SAFETY: as above.
+                let (even, loose) = unsafe { (even.slice(bundles.clone()), loose.slice(places)) };
+                let room = Room { even, loose, found: &mut [], singles: &mut [] };
+                let mut turn =
+                    Weigh { found: &found[bundles.clone()], guess, right, product, sums: Default::default() };
+                sweep.multiply(group, all, room, &mut turn);
+                turn.sums.map(Dot::total)
+            })
+        };
+        let share = along / energy;
+        if !(share > 0.0 && share.is_finite()) {
+            return None;
+        }
+        x.iter_mut().for_each(|v| *v *= share);
+        let clear = [solution, direction, swept].map(|vector| Disjoint::new(vector));
+        let (r, q) = (Disjoint::new(residual), Disjoint::new(image));
+        let mut rooms = Rooms::new(&mut self.even, &mut self.loose, found, singles);
+        let [left2, first] = pattern.forward(&mut rooms, |group, before, room| {
+            let bundles = &group.bundles;
+            for vector in &clear {
+                // SAFETY: groups are disjoint, here and below.
+                unsafe { vector.slice(bundles.clone()) }.fill(Bundle::default());
+            }
+            // SAFETY: as above.
+            let (r, q) = unsafe { (r.slice(bundles.clone()), q.slice(bundles.clone())) };
+            let mut turn = SetOff { r, q, share: share as f32, left2: Dot::default(), rr: Dot::default() };
+            sweep.forward(group, before, room, &mut turn);
+            [turn.left2.total(), turn.rr.total()]
+        });
+        self.ratio = (first > 0.0).then(|| (left2 / first).sqrt());
+        let length = share * length2.sqrt();
+        Some(Run { size, first, rr: first, alpha: 0.0, gamma: 0.0, beta: 0.0, length })
     }
 
     /// Improves `x`, which is zero on held nodes, until the residual is within the tolerance; see [`Start`] for what it may be
@@ -280,17 +377,27 @@ impl Scratch {
         if start == Start::Zero {
             self.product.fill(DVec3::ZERO);
         }
-        let (mut found, mut fresh) = (known || start == Start::Zero, false);
+        // Whether the product is that of x, and whether it comes from the iteration's own residual.
+        let (mut found, mut traced, mut fresh) = (known || start == Start::Zero, false, false);
         let (mut best, mut idle) = (f64::INFINITY, 0);
         for _ in 0..ROUNDS {
             let mut run = match going.take() {
                 Some(run) => run,
                 None => {
-                    if !found {
-                        matrix.product(&self.everywhere, x, &mut self.product);
-                    }
+                    let left2 = match self.run.filter(|run| !found && run.trusted()) {
+                        Some(run) => {
+                            traced = true;
+                            self.trace(matrix, &run)
+                        }
+                        None => {
+                            if !found {
+                                matrix.product(&self.everywhere, x, &mut self.product);
+                            }
+                            traced = false;
+                            self.measure(matrix, free, b)
+                        }
+                    };
                     fresh = true;
-                    let left2 = self.measure(matrix, free, b);
                     report.residual = (left2 / norm2).sqrt();
                     report.converged = report.residual <= settings.tolerance;
                     idle = if report.residual <= GAIN * best { 0 } else { idle + 1 };
@@ -304,7 +411,7 @@ impl Scratch {
                     }
                     // It goes on as long as that helps: setting out anew forgets the directions found.
                     let on = self.run.filter(|run| idle == 0 && target(run, self.ratio) > deepest(run));
-                    let run = on.unwrap_or_else(|| self.begin(left2.sqrt()));
+                    let run = on.unwrap_or_else(|| self.begin(matrix, left2.sqrt()));
                     if start == Start::Zero && run.first > 0.0 {
                         // Of a right side as smooth as this one; later ones have peaks that a sweep takes away.
                         self.ratio.get_or_insert(run.first.sqrt().recip());
@@ -314,7 +421,7 @@ impl Scratch {
             };
             let aim = target(&run, self.ratio).max(deepest(&run)).min(STEP * run.rr);
             let most = settings.max_iterations - report.iterations;
-            let iterations = timed(Stage::Sweeps, || self.iterate(&mut run, aim, most));
+            let iterations = timed(Stage::Sweeps, || self.iterate(matrix, &mut run, aim, most));
             report.iterations += iterations;
             if iterations == 0 {
                 break;
@@ -325,34 +432,53 @@ impl Scratch {
             if look {
                 report.residual = run.size * run.rr.sqrt() * self.ratio.unwrap_or(run.first.sqrt().recip()) / norm;
                 report.converged = run.rr <= aim;
+                // Should the matrix become another after what is seen, the product is known.
+                if run.trusted() {
+                    self.trace(matrix, &run);
+                    (traced, fresh) = (true, true);
+                }
                 break;
             }
+        }
+        if fresh && traced {
+            self.settle(matrix, free, b, x);
         }
         self.fresh = fresh;
         report
     }
 
-    /// Adds what the iteration has found since it was last asked to `x`.
-    fn give(&mut self, run: &mut Run, x: &mut [DVec3]) {
-        let Self { pattern, solution, swept, scale, .. } = self;
-        let (solution, out, size) = (Disjoint::new(solution), Disjoint::new(x), run.size);
-        let (scale, swept, alpha) = (&*scale, &*swept, run.alpha);
-        pattern.each(|group| {
-            // SAFETY: groups are disjoint.
-            let solution = unsafe { solution.slice(group.bundles.clone()) };
-            let swept = &swept[group.bundles.clone()];
-            for ((found, swept), nodes) in solution.iter_mut().zip(swept).zip(pattern.bundles(group)) {
-                for (lane, node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
-                    let part = |c: usize| f64::from(found[c][lane] + alpha * swept[c][lane]);
-                    let node = *node as usize;
-                    // SAFETY: a node has one place.
-                    let x = unsafe { out.slice(node..node + 1) };
-                    x[0] += size * (scale[node] * DVec3::new(part(0), part(1), part(2)));
-                }
-                *found = Bundle::default();
+    /// A x from the right side and what is left of it; on held nodes from blocks.
+    fn settle(&mut self, matrix: &BlockMatrix, free: &[bool], b: &[DVec3], x: &[DVec3]) {
+        let (product, left) = (Disjoint::new(&mut self.product), &self.left);
+        matrix.chunks().each(|_, range| {
+            // SAFETY: chunks are disjoint.
+            let product = unsafe { product.slice(range.clone()) };
+            for (k, i) in range.enumerate() {
+                product[k] = if free[i] { b[i] - left[i] } else { DVec3::ZERO };
             }
         });
+        for &(p, [held, other], mirrored) in &self.fringe {
+            let block = matrix.kept(p as usize);
+            self.product[held as usize] += if mirrored { block.transpose() } else { block } * x[other as usize];
+        }
+    }
+
+    /// Adds what the iteration has found since it was last asked to `x`.
+    fn give(&mut self, run: &mut Run, x: &mut [DVec3]) {
+        let Self { pattern, solution, swept, scales, .. } = self;
+        let (solution, out, size) = (Disjoint::new(solution), Disjoint::new(x), run.size);
+        let (scales, swept, alpha) = (&*scales, &*swept, run.alpha);
+        let [length2] = pattern.sum(|group| {
+            let bundles = &group.bundles;
+            // SAFETY: groups are disjoint.
+            let x = unsafe { solution.slice(bundles.clone()) };
+            let (t, scales, nodes) = (&swept[bundles.clone()], &scales[bundles.clone()], pattern.bundles(group));
+            let mut turn = Give { x, t, scales, nodes, alpha, size, out: &out, length2: Dot::default() };
+            each(bundles.len(), &mut turn);
+            [turn.length2.total()]
+        });
         run.alpha = 0.0;
+        run.length += length2.sqrt();
     }
 
     /// b - A x on free nodes into `left`; returns its square.
@@ -370,113 +496,123 @@ impl Scratch {
         })[0]
     }
 
+    /// The same from the iteration's own residual.
+    fn trace(&mut self, matrix: &BlockMatrix, run: &Run) -> f64 {
+        by_form!(self, matrix, values => self.trace_with(values, run))
+    }
+
+    fn trace_with<B: Blocks>(&mut self, values: &[B], run: &Run) -> f64 {
+        let Self { pattern, scales, residual, image, left, .. } = self;
+        let mut rooms = Rooms::new(&mut self.even, &mut self.loose, &mut self.found, &mut self.singles);
+        let (sweep, out) = (Sweep::new(pattern, values, scales), Disjoint::new(left));
+        let [left2] = pattern.forward(&mut rooms, |group, before, room| {
+            let (r, q) = (&residual[group.bundles.clone()], &image[group.bundles.clone()]);
+            let nodes = pattern.bundles(group);
+            let mut turn = Trace { r, q, gamma: run.gamma, nodes, size: run.size, out: &out, left2: Dot::default() };
+            sweep.forward(group, before, room, &mut turn);
+            [turn.left2.total()]
+        });
+        left2 * run.size * run.size
+    }
+
     /// Sets out from zero, on `left` over `size`.
-    fn begin(&mut self, size: f64) -> Run {
-        let (full, links) = (std::mem::take(&mut self.full), std::mem::take(&mut self.links));
-        let run = if self.linked { self.begin_with(&links, size) } else { self.begin_with(&full, size) };
-        (self.full, self.links) = (full, links);
-        run
+    fn begin(&mut self, matrix: &BlockMatrix, size: f64) -> Run {
+        by_form!(self, matrix, values => self.begin_with(values, size))
     }
 
     fn begin_with<B: Blocks>(&mut self, values: &[B], size: f64) -> Run {
-        let Self { pattern, scale, scales, solution, residual, direction, swept, left, .. } = self;
-        let (x, r, p, t) =
-            (Disjoint::new(solution), Disjoint::new(residual), Disjoint::new(direction), Disjoint::new(swept));
-        let rooms = Rooms::new(&mut self.even, &mut self.loose, &mut self.found, &mut self.behind);
-        let (sweep, scale, left) = (Sweep::new(pattern, values, scales), &*scale, &*left);
-        let [first] = pattern.sum(|group| {
+        let Self { pattern, scales, solution, residual, direction, swept, image, left, .. } = self;
+        let clear = [solution, direction, swept, image].map(|vector| Disjoint::new(vector));
+        let r = Disjoint::new(residual);
+        let mut rooms = Rooms::new(&mut self.even, &mut self.loose, &mut self.found, &mut self.singles);
+        let (sweep, left) = (Sweep::new(pattern, values, scales), &*left);
+        let [first] = pattern.forward(&mut rooms, |group, before, room| {
             let bundles = &group.bundles;
-            // SAFETY: groups are disjoint, here and below.
-            let clear = unsafe { [x.slice(bundles.clone()), p.slice(bundles.clone()), t.slice(bundles.clone())] };
-            clear.into_iter().for_each(|vector| vector.fill(Bundle::default()));
+            for vector in &clear {
+                // SAFETY: groups are disjoint, here and below.
+                unsafe { vector.slice(bundles.clone()) }.fill(Bundle::default());
+            }
             // SAFETY: as above.
             let r = unsafe { r.slice(bundles.clone()) };
             for (r, nodes) in r.iter_mut().zip(pattern.bundles(group)) {
-                for (lane, &node) in nodes.iter().enumerate() {
-                    let right = match left.get(node as usize) {
-                        Some(left) => scale[node as usize].transpose() * (*left / size),
-                        None => DVec3::ZERO,
-                    };
-                    (r[0][lane], r[1][lane], r[2][lane]) = (right.x as f32, right.y as f32, right.z as f32);
-                }
+                take_in(r, nodes, left, size);
             }
             let mut turn = SetOut { r, rr: Dot::default() };
-            // SAFETY: as above.
-            sweep.forward(group, None, unsafe { rooms.of(group) }, &mut turn);
+            sweep.forward(group, before, room, &mut turn);
             [turn.rr.total()]
         });
-        Run { size, first, rr: first, alpha: 0.0, beta: 0.0 }
+        Run { size, first, rr: first, alpha: 0.0, gamma: 0.0, beta: 0.0, length: 0.0 }
     }
 
     /// Goes on until the square of the iteration's own residual is at most `aim`; returns the iterations.
-    fn iterate(&mut self, run: &mut Run, aim: f64, most: usize) -> usize {
-        let (full, links) = (std::mem::take(&mut self.full), std::mem::take(&mut self.links));
-        let iterations = if self.linked {
-            self.iterate_with(&links, run, aim, most)
-        } else {
-            self.iterate_with(&full, run, aim, most)
-        };
-        (self.full, self.links) = (full, links);
-        iterations
+    fn iterate(&mut self, matrix: &BlockMatrix, run: &mut Run, aim: f64, most: usize) -> usize {
+        by_form!(self, matrix, values => self.iterate_with(values, run, aim, most))
     }
 
     fn iterate_with<B: Blocks>(&mut self, values: &[B], run: &mut Run, aim: f64, most: usize) -> usize {
         let Self { pattern, scales, solution, residual, direction, swept, image, .. } = self;
-        let Self { singles, even, loose, found, behind, .. } = self;
+        let mut rooms = Rooms::new(&mut self.even, &mut self.loose, &mut self.found, &mut self.singles);
         let (pattern, sweep) = (&*pattern, Sweep::new(pattern, values, scales));
         let mut iterations = 0;
         while run.rr > aim && run.rr.is_finite() && iterations < most {
-            // x += α t of the step before, p = r + β p, t = C⁻ᵀ p
-            {
+            let [rr] = {
                 let (x, p, t) = (Disjoint::new(solution), Disjoint::new(direction), Disjoint::new(swept));
-                let rooms = Rooms::new(even, loose, found, singles);
-                let (r, alpha, beta) = (&*residual, run.alpha, run.beta);
-                pattern.each(|group| {
+                let (r, q) = (Disjoint::new(residual), &*image);
+                let Run { alpha, beta, gamma, .. } = *run;
+                pattern.backward(&mut rooms, |group, before, room| {
                     let bundles = &group.bundles;
                     // SAFETY: groups are disjoint, here and below.
                     let (x, p, t) =
                         unsafe { (x.slice(bundles.clone()), p.slice(bundles.clone()), t.slice(bundles.clone())) };
-                    let mut turn = Turn { r: &r[bundles.clone()], x, p, t, alpha, beta };
                     // SAFETY: as above.
-                    sweep.backward(group, unsafe { rooms.of(group) }, &mut turn);
-                });
-            }
-            // q = t + C⁻¹ (p - κ t + R t)
-            let [pq] = {
-                let q = Disjoint::new(image);
-                let rooms = Rooms::new(even, loose, found, behind);
-                let (t, p, singles) = (&*swept, &*direction, &singles[..]);
-                pattern.sum(|group| {
+                    let (r, q) = (unsafe { r.slice(bundles.clone()) }, &q[bundles.clone()]);
+                    let mut turn = Turn { r, q, x, p, t, alpha, beta, gamma, rr: Dot::default() };
+                    sweep.backward(group, before, room, &mut turn);
+                    [turn.rr.total()]
+                })
+            };
+            (run.rr, run.gamma, run.alpha) = (rr, 0.0, 0.0);
+            let [pq, qq] = {
+                let (q, t, p) = (Disjoint::new(image), &*swept, &*direction);
+                pattern.forward(&mut rooms, |group, before, room| {
                     let (t, p) = (&t[group.bundles.clone()], &p[group.bundles.clone()]);
                     // SAFETY: as above.
                     let q = unsafe { q.slice(group.bundles.clone()) };
-                    let mut turn = Return { t, p, q, pq: Dot::default() };
-                    // SAFETY: as above.
-                    sweep.forward(group, Some(singles), unsafe { rooms.of(group) }, &mut turn);
-                    [turn.pq.total()]
+                    let mut turn = Return { t, p, q, pq: Dot::default(), qq: Dot::default() };
+                    sweep.forward(group, before, room, &mut turn);
+                    [turn.pq.total(), turn.qq.total()]
                 })
             };
-            if pq <= 0.0 || !pq.is_finite() {
-                // The step before was added with the sweep.
-                run.alpha = 0.0;
+            if pq <= 0.0 || !pq.is_finite() || !rr.is_finite() {
                 break;
             }
             iterations += 1;
-            run.alpha = (run.rr / pq) as f32;
-            let [next] = {
+            run.alpha = (rr / pq) as f32;
+            let alpha = f64::from(run.alpha);
+            let mut next = rr - 2.0 * alpha * pq + alpha * alpha * qq;
+            if next > FORESEEN * rr {
+                run.gamma = run.alpha;
+            } else {
                 let (r, q, alpha) = (Disjoint::new(residual), &*image, run.alpha);
-                pattern.sum(|group| {
+                [next] = pattern.sum(|group| {
                     // SAFETY: as above.
                     let r = unsafe { r.slice(group.bundles.clone()) };
                     let mut turn = Advance { r, q: &q[group.bundles.clone()], alpha, rr: Dot::default() };
                     each(group.bundles.len(), &mut turn);
                     [turn.rr.total()]
-                })
-            };
-            run.beta = (next / run.rr) as f32;
+                });
+            }
+            run.beta = (next / rr) as f32;
             run.rr = next;
         }
         iterations
+    }
+}
+
+impl Run {
+    /// Whether its residual tells that of the system.
+    fn trusted(&self) -> bool {
+        ROUNDING * self.length <= TRUSTED * self.rr.sqrt()
     }
 }
 
@@ -494,18 +630,48 @@ impl Pattern {
         sum::<N, MOST_GROUPS>(self.groups.len(), |g| work(&self.groups[g]))
     }
 
-    /// Nodes of every bundle of a group.
-    fn bundles(&self, group: &Group) -> &[[u32; WIDER]] {
-        &self.nodes.as_chunks().0[group.bundles.clone()]
+    /// Sweeps pieces, then what lies between them, and adds up what is returned.
+    fn forward<const N: usize>(
+        &self,
+        rooms: &mut Rooms,
+        work: impl Fn(&Group, Option<Before>, Room) -> [f64; N] + Sync,
+    ) -> [f64; N] {
+        let (pieces, between) = self.groups.split_at(self.pieces);
+        let [mut first, mut then] = rooms.split(self.between.start);
+        let mut total = first.sum(0, pieces, |group, room| work(group, None, room));
+        if !between.is_empty() {
+            let before = Some(first.before(0));
+            let more = then.sum(self.between.start, between, |group, room| work(group, before, room));
+            (0..N).for_each(|k| total[k] += more[k]);
+        }
+        total
+    }
+
+    /// Sweeps what lies between pieces, then those.
+    fn backward<const N: usize>(
+        &self,
+        rooms: &mut Rooms,
+        work: impl Fn(&Group, Option<Before>, Room) -> [f64; N] + Sync,
+    ) -> [f64; N] {
+        let (pieces, between) = self.groups.split_at(self.pieces);
+        let [mut then, mut first] = rooms.split(self.between.start);
+        if between.is_empty() {
+            return then.sum(0, pieces, |group, room| work(group, None, room));
+        }
+        let mut total = first.sum(self.between.start, between, |group, room| work(group, None, room));
+        let before = Some(first.before(self.between.start));
+        let more = then.sum(0, pieces, |group, room| work(group, before, room));
+        (0..N).for_each(|k| total[k] += more[k]);
+        total
     }
 }
 
 /// Rooms of all groups.
 struct Rooms<'a> {
-    even: Disjoint<'a, Bundle>,
-    loose: Disjoint<'a, Single>,
-    found: Disjoint<'a, Bundle>,
-    singles: Disjoint<'a, Single>,
+    even: &'a mut [Bundle],
+    loose: &'a mut [Single],
+    found: &'a mut [Bundle],
+    singles: &'a mut [Single],
 }
 
 impl<'a> Rooms<'a> {
@@ -515,25 +681,45 @@ impl<'a> Rooms<'a> {
         found: &'a mut [Bundle],
         singles: &'a mut [Single],
     ) -> Self {
-        let (even, found) = (Disjoint::new(even), Disjoint::new(found));
-        Self { even, loose: Disjoint::new(loose), found, singles: Disjoint::new(singles) }
+        Self { even, loose, found, singles }
     }
 
-    /// That of one.
-    ///
-    /// # Safety
-    /// No room may be in use twice at the same time.
-    unsafe fn of(&self, group: &Group) -> Room<'_> {
-        let (bundles, places) = (&group.bundles, WIDER * group.bundles.start..WIDER * group.bundles.end);
-        // SAFETY: by the caller.
-        unsafe {
-            Room {
-                even: self.even.slice(bundles.clone()),
-                loose: self.loose.slice(places.clone()),
-                found: self.found.slice(bundles.clone()),
-                singles: self.singles.slice(places),
-            }
-        }
+    /// Those up to a bundle, and those from there on.
+    fn split(&mut self, bundle: usize) -> [Rooms<'_>; 2] {
+        let (even, even_after) = self.even.split_at_mut(bundle);
+        let (loose, loose_after) = self.loose.split_at_mut(WIDEST * bundle);
+        let (found, found_after) = self.found.split_at_mut(bundle);
+        let (singles, singles_after) = self.singles.split_at_mut(WIDEST * bundle);
+        [Rooms::new(even, loose, found, singles), Rooms::new(even_after, loose_after, found_after, singles_after)]
+    }
+
+    /// Does something to groups that lie one after another from a bundle on, side by side, each with its room; adds up what is returned.
+    fn sum<const N: usize>(
+        &mut self,
+        first: usize,
+        groups: &[Group],
+        work: impl Fn(&Group, Room) -> [f64; N] + Sync,
+    ) -> [f64; N] {
+        let (even, loose) = (Disjoint::new(self.even), Disjoint::new(self.loose));
+        let (found, singles) = (Disjoint::new(self.found), Disjoint::new(self.singles));
+        sum::<N, MOST_GROUPS>(groups.len(), |g| {
+            let bundles = groups[g].bundles.start - first..groups[g].bundles.end - first;
+            let places = WIDEST * bundles.start..WIDEST * bundles.end;
+            // SAFETY: groups are disjoint.
+            let room = unsafe {
+                Room {
+                    even: even.slice(bundles.clone()),
+                    loose: loose.slice(places.clone()),
+                    found: found.slice(bundles),
+                    singles: singles.slice(places),
+                }
+            };
+            work(&groups[g], room)
+        })
+    }
+
+    fn before(&self, first: usize) -> Before<'_> {
+        Before { first, found: self.found, singles: self.singles }
     }
 }
 
@@ -555,55 +741,40 @@ struct Copied<'a> {
 
 impl Each for Copied<'_> {
     #[inline(always)]
-    fn visit<S: Singles>(&mut self, slot: usize) {
-        let out = &mut self.slots[slot];
-        for (lane, &source) in self.pattern.sources[self.first + slot].iter().enumerate() {
-            if source != NONE {
-                let entries = self.matrix.single(source as usize / 2);
+    fn visit<S: Sixteen>(&mut self, slot: usize) {
+        let (sources, Full(out)) = (&self.pattern.sources[self.first + slot], &mut self.slots[slot]);
+        let mut which = [0; WIDEST];
+        for lane in 0..WIDEST {
+            // Spare ones are made nothing of below.
+            which[lane] = if sources[lane] == NONE { 0 } else { sources[lane] };
+        }
+        match self.matrix.singles() {
+            Some(singles) => {
+                assert!(which.iter().all(|source| 9 * (*source as usize / 2) + 9 <= singles.len()));
+                // SAFETY: checked above.
+                let entries = unsafe { S::blocks(singles, &which) };
                 for e in 0..9 {
-                    out[e][lane] = -entries[if source % 2 == 1 { 3 * (e % 3) + e / 3 } else { e }];
+                    S::single(0.0).minus(entries[e]).store(&mut out[e]);
+                }
+            }
+            None => {
+                for lane in 0..WIDEST {
+                    let entries = self.matrix.single(which[lane] as usize / 2);
+                    for e in 0..9 {
+                        out[e][lane] = -entries[if which[lane] % 2 == 1 { 3 * (e % 3) + e / 3 } else { e }];
+                    }
                 }
             }
         }
-    }
-}
-
-/// Slots of links.
-struct Linked<'a> {
-    pattern: &'a Pattern,
-    matrix: &'a BlockMatrix,
-    first: usize,
-    slots: &'a mut [Links],
-}
-
-impl Each for Linked<'_> {
-    #[inline(always)]
-    fn visit<S: Singles>(&mut self, slot: usize) {
-        let (sources, links) = (&self.pattern.sources[self.first + slot], self.matrix.links());
-        let out = &mut self.slots[slot];
         if sources.contains(&NONE) {
-            for (lane, &source) in sources.iter().enumerate().filter(|(_, s)| **s != NONE) {
-                let link = links[source as usize / 2];
-                for e in 0..4 {
-                    out[e][lane] = link[e];
-                }
+            for lane in (0..WIDEST).filter(|&lane| sources[lane] == NONE) {
+                out.iter_mut().for_each(|row| row[lane] = 0.0);
             }
-            return;
-        }
-        let mut at = [0; WIDER];
-        for lane in 0..WIDER {
-            at[lane] = sources[lane] / 2;
-            assert!((at[lane] as usize) < links.len());
-        }
-        // SAFETY: there are such links.
-        let fours = unsafe { S::fours(links, &at) };
-        for e in 0..4 {
-            fours[e].store(&mut out[e]);
         }
     }
 }
 
-/// r = C⁻¹ r
+/// r = C⁻¹ Sᵀ r
 struct SetOut<'a> {
     r: &'a mut [Bundle],
     rr: Dot,
@@ -611,53 +782,109 @@ struct SetOut<'a> {
 
 impl Forward for SetOut<'_> {
     #[inline(always)]
-    fn value<S: Singles>(&mut self, k: usize, sum: [S; 3]) -> [S; 3] {
-        let own = scaled(plus(load(&self.r[k]), sum), S::splat(RELAXED));
+    fn value<S: Sixteen>(&mut self, k: usize, scale: &Corner, sum: [S; 3]) -> [S; 3] {
+        let own = scaled(plus(narrowed(scale, load(&self.r[k])), sum), S::single(RELAXED));
         store(own, &mut self.r[k]);
         self.rr.add(own, own);
         own
     }
 }
 
-/// x += α t of the step before, p = r + β p, t = C⁻ᵀ p
+/// A guess beside what is right: g = S⁻¹ x, b = Sᵀ b, (L + I + Lᵀ) g, and the sums g·(…) g, g·b, |g|²
+struct Weigh<'a> {
+    /// x
+    found: &'a [Bundle],
+    guess: &'a mut [Bundle],
+    right: &'a mut [Bundle],
+    product: &'a mut [Bundle],
+    sums: [Dot; 3],
+}
+
+impl Multiply for Weigh<'_> {
+    #[inline(always)]
+    fn value<S: Sixteen>(&mut self, k: usize, scale: &Corner, sum: [S; 3]) {
+        let guess = shrunk(scale, load::<S>(&self.found[k]));
+        let (right, product) = (narrowed(scale, load::<S>(&self.right[k])), minus(guess, sum));
+        store(guess, &mut self.guess[k]);
+        store(right, &mut self.right[k]);
+        store(product, &mut self.product[k]);
+        let [energy, along, length2] = &mut self.sums;
+        energy.add(guess, product);
+        along.add(guess, right);
+        length2.add(guess, guess);
+    }
+}
+
+/// r = C⁻¹ (b - share of the product with a guess), and the square of what that is in the system's own measure
+struct SetOff<'a> {
+    r: &'a mut [Bundle],
+    q: &'a mut [Bundle],
+    share: f32,
+    left2: Dot,
+    rr: Dot,
+}
+
+impl Forward for SetOff<'_> {
+    #[inline(always)]
+    fn value<S: Sixteen>(&mut self, k: usize, scale: &Corner, sum: [S; 3]) -> [S; 3] {
+        let right = fused(S::single(-self.share), load(&self.q[k]), load(&self.r[k]));
+        let left = restored(scale, right);
+        self.left2.add(left, left);
+        let own = scaled(plus(right, sum), S::single(RELAXED));
+        store(own, &mut self.r[k]);
+        self.q[k] = Bundle::default();
+        self.rr.add(own, own);
+        own
+    }
+}
+
+/// x += α t and r -= α q of the step before, p = r + β p, t = C⁻ᵀ p
 struct Turn<'a> {
-    r: &'a [Bundle],
+    r: &'a mut [Bundle],
+    q: &'a [Bundle],
     x: &'a mut [Bundle],
     p: &'a mut [Bundle],
     t: &'a mut [Bundle],
     alpha: f32,
     beta: f32,
+    gamma: f32,
+    rr: Dot,
 }
 
 impl Backward for Turn<'_> {
     #[inline(always)]
-    fn value<S: Singles>(&mut self, k: usize, sum: [S; 3]) -> [S; 3] {
+    fn value<S: Sixteen>(&mut self, k: usize, sum: [S; 3]) -> [S; 3] {
         store(fused(S::single(self.alpha), load(&self.t[k]), load(&self.x[k])), &mut self.x[k]);
-        let p = fused(S::single(self.beta), load(&self.p[k]), load(&self.r[k]));
+        let r = fused(S::single(-self.gamma), load(&self.q[k]), load(&self.r[k]));
+        store(r, &mut self.r[k]);
+        self.rr.add(r, r);
+        let p = fused(S::single(self.beta), load(&self.p[k]), r);
         store(p, &mut self.p[k]);
-        let t = scaled(plus(p, sum), S::splat(RELAXED));
+        let t = scaled(plus(p, sum), S::single(RELAXED));
         store(t, &mut self.t[k]);
         t
     }
 }
 
-/// q = t + C⁻¹ (p - κ t + R t)
+/// q = t + C⁻¹ (p - κ t)
 struct Return<'a> {
     t: &'a [Bundle],
     p: &'a [Bundle],
     q: &'a mut [Bundle],
     pq: Dot,
+    qq: Dot,
 }
 
 impl Forward for Return<'_> {
     #[inline(always)]
-    fn value<S: Singles>(&mut self, k: usize, sum: [S; 3]) -> [S; 3] {
+    fn value<S: Sixteen>(&mut self, k: usize, _: &Corner, sum: [S; 3]) -> [S; 3] {
         let (t, p) = (load(&self.t[k]), load(&self.p[k]));
-        let right = fused(S::splat(-LEFT), t, p);
-        let own = scaled(plus(right, sum), S::splat(RELAXED));
+        let right = fused(S::single(-LEFT), t, p);
+        let own = scaled(plus(right, sum), S::single(RELAXED));
         let q = plus(own, t);
         store(q, &mut self.q[k]);
         self.pq.add(q, p);
+        self.qq.add(q, q);
         own
     }
 }
@@ -672,28 +899,158 @@ struct Advance<'a> {
 
 impl Each for Advance<'_> {
     #[inline(always)]
-    fn visit<S: Singles>(&mut self, k: usize) {
+    fn visit<S: Sixteen>(&mut self, k: usize) {
         let r = fused(S::single(-self.alpha), load(&self.q[k]), load(&self.r[k]));
         store(r, &mut self.r[k]);
         self.rr.add(r, r);
     }
 }
 
-/// S with S Sᵀ = D⁻¹, by Cholesky: D = G Gᵀ, S = G⁻ᵀ; none where D is not positive definite.
-fn inverse_root(d: &DMat3) -> Option<DMat3> {
-    let (a, b, c) = (d.x_axis.x, d.x_axis.y, d.x_axis.z);
+/// S⁻ᵀ C r, with the step that r is still without
+struct Trace<'a> {
+    r: &'a [Bundle],
+    q: &'a [Bundle],
+    gamma: f32,
+    nodes: &'a [[u32; WIDEST]],
+    size: f64,
+    out: &'a Disjoint<'a, DVec3>,
+    left2: Dot,
+}
+
+impl Forward for Trace<'_> {
+    #[inline(always)]
+    fn value<S: Sixteen>(&mut self, k: usize, scale: &Corner, sum: [S; 3]) -> [S; 3] {
+        let r = fused(S::single(-self.gamma), load(&self.q[k]), load(&self.r[k]));
+        let left = restored(scale, minus(scaled(r, S::single(1.0 / RELAXED)), sum));
+        self.left2.add(left, left);
+        let mut parts = Bundle::default();
+        store(left, &mut parts);
+        // SAFETY: a node has one place.
+        unsafe { hand_out(&parts, &self.nodes[k], self.out, |to, found| *to = self.size * found) };
+        r
+    }
+}
+
+/// Adds S (x + α t) to nodes, and makes x zero
+struct Give<'a> {
+    x: &'a mut [Bundle],
+    t: &'a [Bundle],
+    scales: &'a [Corner],
+    nodes: &'a [[u32; WIDEST]],
+    alpha: f32,
+    size: f64,
+    out: &'a Disjoint<'a, DVec3>,
+    length2: Dot,
+}
+
+impl Each for Give<'_> {
+    #[inline(always)]
+    fn visit<S: Sixteen>(&mut self, k: usize) {
+        let x = fused(S::single(self.alpha), load(&self.t[k]), load(&self.x[k]));
+        self.length2.add(x, x);
+        self.x[k] = Bundle::default();
+        let mut parts = Bundle::default();
+        store(widened(&self.scales[k], x), &mut parts);
+        // SAFETY: a node has one place.
+        unsafe { hand_out(&parts, &self.nodes[k], self.out, |to, found| *to += self.size * found) };
+    }
+}
+
+/// Vectors of a bundle's nodes, divided.
+#[inline(always)]
+fn take_in(Bundle([x, y, z]): &mut Bundle, nodes: &[u32; WIDEST], from: &[DVec3], by: f64) {
+    let factor = 1.0 / by;
+    for (lane, &node) in nodes.iter().enumerate() {
+        let v = from.get(node as usize).map_or(DVec3::ZERO, |v| *v * factor);
+        (x[lane], y[lane], z[lane]) = (v.x as f32, v.y as f32, v.z as f32);
+    }
+}
+
+/// Gives every node of a bundle its vector.
+///
+/// # Safety
+/// No node may be given two at the same time.
+#[inline(always)]
+unsafe fn hand_out(
+    Bundle([x, y, z]): &Bundle,
+    nodes: &[u32; WIDEST],
+    out: &Disjoint<DVec3>,
+    give: impl Fn(&mut DVec3, DVec3),
+) {
+    for (lane, &node) in nodes.iter().enumerate() {
+        if node != NONE {
+            let found = DVec3::new(f64::from(x[lane]), f64::from(y[lane]), f64::from(z[lane]));
+            // SAFETY: by the caller.
+            give(unsafe { &mut out.slice(node as usize..node as usize + 1)[0] }, found);
+        }
+    }
+}
+
+/// S with S Sᵀ = D⁻¹ of sixteen blocks, by Cholesky: D = G Gᵀ, S = G⁻ᵀ; false where some D is not positive definite.
+fn roots(diagonal: &Diagonal, to: &mut Corner) -> bool {
+    match Kind::found() {
+        Kind::Plain => roots_by(diagonal, to),
+        // SAFETY: the processor has what they are compiled for.
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx2 => unsafe { roots_avx2(diagonal, to) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx512 => unsafe { roots_avx512(diagonal, to) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn roots_avx2(diagonal: &Diagonal, to: &mut Corner) -> bool {
+    roots_by(diagonal, to)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn roots_avx512(diagonal: &Diagonal, to: &mut Corner) -> bool {
+    roots_by(diagonal, to)
+}
+
+/// Entry by entry, so that the compiler does all sixteen at a time.
+#[inline(always)]
+fn roots_by(Diagonal([a, b, c, d, e, f]): &Diagonal, Corner(to): &mut Corner) -> bool {
+    let mut out = [[0.0f64; WIDEST]; 6];
+    for l in 0..WIDEST {
+        let root = root([a[l], b[l], c[l], d[l], e[l], f[l]]);
+        for k in 0..6 {
+            out[k][l] = root[k];
+        }
+    }
+    let mut bad = 0;
+    for k in 0..6 {
+        for l in 0..WIDEST {
+            to[k][l] = out[k][l] as f32;
+            bad |= u32::from(!out[k][l].is_finite());
+        }
+    }
+    bad == 0
+}
+
+/// Entries of G⁻ᵀ from those of G Gᵀ; not finite where that is not positive definite.
+#[inline(always)]
+fn root([a, b, c, d, e, f]: [f64; 6]) -> [f64; 6] {
     let g00 = a.sqrt();
     let (g10, g20) = (b / g00, c / g00);
-    let g11 = (d.y_axis.y - g10 * g10).sqrt();
-    let g21 = (d.y_axis.z - g20 * g10) / g11;
-    let g22 = (d.z_axis.z - g20 * g20 - g21 * g21).sqrt();
-    // The inverse of a lower triangle; its transpose has it as rows, which are columns here.
+    let g11 = (d - g10 * g10).sqrt();
+    let g21 = (e - g20 * g10) / g11;
+    let g22 = (f - g20 * g20 - g21 * g21).sqrt();
+    // The inverse of a lower triangle; its transpose has it as columns.
     let (i0, i1, i2) = (1.0 / g00, 1.0 / g11, 1.0 / g22);
     let h10 = -g10 * i0 * i1;
     let h21 = -g21 * i1 * i2;
     let h20 = -(g20 * i0 + g21 * h10) * i2;
-    let root = DMat3::from_cols(DVec3::new(i0, 0.0, 0.0), DVec3::new(h10, i1, 0.0), DVec3::new(h20, h21, i2));
-    (root.is_finite() && g00 > 0.0 && g11 > 0.0 && g22 > 0.0).then_some(root)
+    [i0, h10, h20, i1, h21, i2]
+}
+
+/// The same of one block; none where it is not positive definite.
+fn inverse_root(d: &DMat3) -> Option<[f64; 6]> {
+    let root = root([d.x_axis.x, d.x_axis.y, d.x_axis.z, d.y_axis.y, d.y_axis.z, d.z_axis.z]);
+    root.iter().all(|v| v.is_finite()).then_some(root)
 }
 
 #[cfg(test)]
@@ -749,7 +1106,8 @@ mod tests {
                 left += (b[i] - product[i]).length_squared();
                 whole += b[i].length_squared();
             }
-            assert!(((left / whole).sqrt() / report.residual - 1.0).abs() < 1e-6);
+            let off = (left / whole).sqrt() / report.residual - 1.0;
+            assert!(off.abs() < 0.2 * TRUSTED);
             assert!((0..n).all(|i| free[i] || x[i] == DVec3::ZERO));
             // From there nothing is left to do.
             let again = scratch.solve(&settings, &m, &free, &b, &mut x, Start::Near, false);
@@ -783,7 +1141,10 @@ mod tests {
             let mut spent = look.iterations;
             for tolerance in [1e-2, 1e-3] {
                 let report = scratch.solve(&settings(tolerance), &m, &free, &b, &mut x, Start::Same, false);
-                assert!(report.converged && (residual(&m, &x) / report.residual - 1.0).abs() < 1e-6, "{report:?}");
+                assert!(
+                    report.converged && (residual(&m, &x) / report.residual - 1.0).abs() < 0.2 * TRUSTED,
+                    "{report:?}"
+                );
                 spent += report.iterations;
             }
             assert!(spent <= whole.iterations + 3, "{spent} after looks, {} without", whole.iterations);
@@ -792,13 +1153,13 @@ mod tests {
             m.add_diagonal(n / 2, block);
             scratch.changed(n / 2, block * x[n / 2]);
             let report = scratch.solve(&settings(1e-3), &m, &free, &b, &mut x, Start::Near, false);
-            assert!(report.converged && (residual(&m, &x) / report.residual - 1.0).abs() < 1e-6, "{report:?}");
+            assert!(report.converged && (residual(&m, &x) / report.residual - 1.0).abs() < 0.2 * TRUSTED, "{report:?}");
             // Too long by far, and wrong in part.
             let mut guess: Vec<DVec3> = x.iter().map(|v| 70.0 * *v).collect();
             guess[n / 3] *= 1.5;
-            assert!(scratch.guess(&m, &free, &b, &mut guess) == Start::Near && residual(&m, &guess) < 0.1);
-            let report = scratch.solve(&settings(1e-3), &m, &free, &b, &mut guess, Start::Near, false);
-            assert!(report.converged && (residual(&m, &guess) / report.residual - 1.0).abs() < 1e-6);
+            assert!(scratch.guess(&m, &free, &b, &mut guess) == Start::Same && residual(&m, &guess) < 0.1);
+            let report = scratch.solve(&settings(1e-3), &m, &free, &b, &mut guess, Start::Same, false);
+            assert!(report.converged && (residual(&m, &guess) / report.residual - 1.0).abs() < 0.2 * TRUSTED);
             // The other way: nothing to be had of it.
             guess.iter_mut().for_each(|v| *v = -*v);
             assert!(scratch.guess(&m, &free, &b, &mut guess) == Start::Zero && guess.iter().all(|v| *v == DVec3::ZERO));

@@ -41,7 +41,7 @@ pub fn tetrahedra(shape: &Shape) -> Vec<Cell<4>> {
             axes: [DVec3::ZERO; 3],
         }
     };
-    t.cells.iter().map(cell).collect()
+    t.cells.iter().map(cell).filter(|cell| cell.nodes.is_sorted_by(|a, b| a < b)).collect()
 }
 
 /// Hexahedra of a solid grid; cells without a volume are left out.

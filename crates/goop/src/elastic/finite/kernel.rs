@@ -6,18 +6,13 @@ use super::wide::{
     M3, V3, W, add_outer, apply, apply_transposed, cofactors, column, dot, singular, transposed_product, turned, zero,
 };
 use crate::elastic::Weights;
-use crate::lanes::{Arithmetic, Lanes, WIDE};
+use crate::elastic::pairs::{APART, Out, TOGETHER, WORK, Wanted};
+use crate::elastic::rooms::Moving;
+use crate::lanes::eight::{Doubles, EIGHT, Padded};
+use crate::lanes::{Arithmetic, Kind};
 use crate::solve::block::RowsChunk;
 use glam::{DMat3, DVec3};
 use std::ops::Range;
-
-/// Where forces go: those of the nodes from `first` on.
-pub(super) struct Out<'a> {
-    pub first: usize,
-    pub elastic: &'a mut [DVec3],
-    /// Empty where nothing is damped.
-    pub damping: &'a mut [DVec3],
-}
 
 /// Where the stiffness is taken, and which part of it.
 #[derive(Clone, Copy)]
@@ -29,36 +24,49 @@ pub(super) struct At<'a> {
 }
 
 impl<const N: usize> Packs<N> {
-    /// Adds the forces of a chunk's cells to its nodes; returns the energy it keeps account of (J).
-    pub(super) fn forces(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            return unsafe { self.forces_avx2(chunk, x, v, out) };
+    /// Adds the forces of a chunk's cells to its nodes; returns the energy (J) of those it keeps account of, and the work of their
+    /// damping (J) if that is wanted.
+    pub(super) fn forces<const WANTED: Wanted>(&self, chunk: usize, moving: Moving, out: &mut Out) -> [f64; 2] {
+        match Kind::found() {
+            Kind::Plain => self.forces_by::<[f64; EIGHT], WANTED>(chunk, moving, out),
+            // SAFETY: the processor has what they are compiled for.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => unsafe { self.forces_avx2::<WANTED>(chunk, moving, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { self.forces_avx512::<WANTED>(chunk, moving, out) },
         }
-        self.forces_by::<[f64; WIDE]>(chunk, x, v, out)
     }
 
     /// The same without vector registers.
     #[cfg(test)]
-    pub(super) fn forces_plain(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
-        self.forces_by::<[f64; WIDE]>(chunk, x, v, out)
+    pub(super) fn forces_plain(&self, chunk: usize, moving: Moving, out: &mut Out) -> [f64; 2] {
+        self.forces_by::<[f64; EIGHT], APART>(chunk, moving, out)
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn forces_avx2(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
-        self.forces_by::<crate::lanes::avx2::Register>(chunk, x, v, out)
+    #[target_feature(enable = "avx2,fma")]
+    fn forces_avx2<const WANTED: Wanted>(&self, chunk: usize, moving: Moving, out: &mut Out) -> [f64; 2] {
+        self.forces_by::<crate::lanes::eight::avx2::Twice, WANTED>(chunk, moving, out)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+    fn forces_avx512<const WANTED: Wanted>(&self, chunk: usize, moving: Moving, out: &mut Out) -> [f64; 2] {
+        self.forces_by::<crate::lanes::eight::avx512::Whole, WANTED>(chunk, moving, out)
     }
 
     #[inline(always)]
-    fn forces_by<L: Lanes>(&self, chunk: usize, x: &[DVec3], v: &[DVec3], out: &mut Out) -> f64 {
-        let mut energy = W::<L>::splat(0.0);
+    fn forces_by<D: Doubles, const WANTED: Wanted>(&self, chunk: usize, moving: Moving, out: &mut Out) -> [f64; 2] {
+        self.check_rooms::<WANTED>(chunk, moving, out);
+        let (mut energy, mut work) = (W::<D>::splat(0.0), W::<D>::splat(0.0));
         for (p, pack) in self.packs[chunk].iter().enumerate() {
-            let m = constants::<L, N>(pack);
-            let volume = W::load(&pack.volume);
-            let offsets = gather::<L, N>(pack, x);
-            let f = gradient::<L, N>(pack, &offsets);
+            let m = constants::<D, N>(pack);
+            let glass = self.hourglass[chunk].get(p);
+            let rest = Rest::<D, N>::new(pack, glass, &self.rest);
+            let (volume, time) = (rest.volume, W::load_single(&pack.time));
+            let [offsets, rates] = gather_both::<D, N>(pack, moving);
+            let f = rest.gradient(&offsets);
             let (density, mut stress) = law::stress(m, &f);
             let mut whole = volume * density;
             for row in &mut stress {
@@ -66,78 +74,99 @@ impl<const N: usize> Packs<N> {
                     *entry = -volume * *entry;
                 }
             }
+            // No closure: it would not be compiled for vector registers.
+            let glass = match glass {
+                Some(glass) => Some(Strains::new(glass, &f, &offsets)),
+                None => None,
+            };
             let mut forces = [[W::splat(0.0); 3]; N];
-            add_stress::<L, N>(pack, &stress, &mut forces);
-            let glass = self.hourglass[chunk].get(p);
-            if let Some(glass) = glass {
-                let strains = Strains::new(glass, &f, &offsets);
+            if let Some(strains) = &glass {
                 for t in 0..TERMS.len() {
                     let (k, s) = (strains.stiffness(t), strains.value(t));
                     whole = whole + W::splat(0.5) * k * s * s;
-                    strains.pull(pack, t, -k * s, &mut forces);
+                    if WANTED != WORK {
+                        strains.pull(t, -k * s, &mut forces);
+                    }
                 }
             }
-            energy = energy + W::load(&pack.own) * whole;
-            scatter::<L, N>(pack, &forces, out.first, out.elastic);
+            // The chunk of the first node keeps the account.
+            if pack.has(0) {
+                energy = energy + whole;
+            }
+            let mut drag = zero();
             if self.damped {
-                let time = W::load(&pack.time);
-                let rates = gather::<L, N>(pack, v);
-                let rate = gradient::<L, N>(pack, &rates);
-                let strain = transposed_product(&f, &rate);
-                let trace = strain[0][0] + strain[1][1] + strain[2][2];
-                let mut s = zero();
+                let rate = rest.gradient(&rates);
+                drag = viscous(m, &f, &rate, -volume * time);
+            }
+            let mut drags = [[W::splat(0.0); 3]; N];
+            if let Some(strains) = glass.as_ref().filter(|_| self.damped) {
+                for t in 0..TERMS.len() {
+                    let rate = strains.rate(t, &rates);
+                    strains.pull(t, -strains.stiffness(t) * time * rate, &mut drags);
+                }
+            }
+            if WANTED == WORK {
+                if self.damped && pack.has(0) {
+                    let moved = gather_moved::<D, N>(pack, moving.moved);
+                    let along = rest.gradient(&moved);
+                    let mut sum = dot(drag[0], along[0]) + dot(drag[1], along[1]) + dot(drag[2], along[2]);
+                    if glass.is_some() {
+                        for a in 1..N {
+                            sum = sum + dot(drags[a], moved[a]);
+                        }
+                    }
+                    work = work + sum;
+                }
+                continue;
+            }
+            if WANTED == TOGETHER {
                 for i in 0..3 {
-                    for j in 0..3 {
-                        s[i][j] = m.mu * (strain[i][j] + strain[j][i]);
-                    }
-                    s[i][i] = s[i][i] + m.lambda * trace;
-                }
-                let (mut stress, by) = (zero(), -volume * time * calm(&f));
-                for i in 0..3 {
-                    for j in 0..3 {
-                        stress[i][j] = by * dot(f[i], column(&s, j));
+                    for k in 0..3 {
+                        stress[i][k] = stress[i][k] + drag[i][k];
                     }
                 }
-                let mut forces = [[W::splat(0.0); 3]; N];
-                add_stress::<L, N>(pack, &stress, &mut forces);
-                if let Some(glass) = glass {
-                    let strains = Strains::new(glass, &f, &offsets);
-                    for t in 0..TERMS.len() {
-                        let rate = strains.rate(pack, t, &rates);
-                        strains.pull(pack, t, -strains.stiffness(t) * time * rate, &mut forces);
+                for a in 0..N {
+                    for k in 0..3 {
+                        forces[a][k] = forces[a][k] + drags[a][k];
                     }
                 }
-                scatter::<L, N>(pack, &forces, out.first, out.damping);
+            }
+            rest.add_stress(&stress, &mut forces);
+            give::<D, N>(pack, &forces, out.first, out.elastic);
+            if WANTED == APART && self.damped {
+                rest.add_stress(&drag, &mut drags);
+                give::<D, N>(pack, &drags, out.first, out.damping);
             }
         }
-        let each = energy.store();
-        each.iter().sum()
+        let (energies, works) = (energy.store(), work.store());
+        [energies.iter().sum(), works.iter().sum()]
     }
 
     /// Adds stiffness and damping to the rows of a chunk.
     pub(super) fn assemble(&self, chunk: usize, nodes: &Range<usize>, at: At, rows: &mut RowsChunk) {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
+        if Kind::found() != Kind::Plain {
+            // SAFETY: the processor has AVX2 and FMA.
             return unsafe { self.assemble_avx2(chunk, nodes, at, rows) };
         }
-        self.assemble_by::<[f64; WIDE]>(chunk, nodes, at, rows);
+        self.assemble_by::<[f64; EIGHT]>(chunk, nodes, at, rows);
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     fn assemble_avx2(&self, chunk: usize, nodes: &Range<usize>, at: At, rows: &mut RowsChunk) {
-        self.assemble_by::<crate::lanes::avx2::Register>(chunk, nodes, at, rows);
+        self.assemble_by::<crate::lanes::eight::avx2::Twice>(chunk, nodes, at, rows);
     }
 
     #[inline(always)]
-    fn assemble_by<L: Lanes>(&self, chunk: usize, nodes: &Range<usize>, at: At, rows: &mut RowsChunk) {
+    fn assemble_by<L: Doubles>(&self, chunk: usize, nodes: &Range<usize>, at: At, rows: &mut RowsChunk) {
         let Some(positions) = self.positions.get() else { return };
-        let mut places = positions[chunk].as_chunks::<WIDE>().0.iter();
+        let mut places = positions[chunk].as_chunks::<EIGHT>().0.iter();
         for (p, pack) in self.packs[chunk].iter().enumerate() {
             let offsets = gather::<L, N>(pack, at.x);
-            let coefficients = Turned::<L, N>::new(pack, &offsets, at);
-            // No closure: it would not be compiled for AVX2.
+            let rest = Rest::<L, N>::new(pack, self.hourglass[chunk].get(p), &self.rest);
+            let coefficients = Turned::<L, N>::new(pack, &rest, &offsets, at);
+            // No closure: it would not be compiled for vector registers.
             let glass = match self.hourglass[chunk].get(p) {
                 Some(glass) => Some(Strains::new(glass, &coefficients.f, &offsets)),
                 None => None,
@@ -146,10 +175,10 @@ impl<const N: usize> Packs<N> {
             let mut slopes = [[[W::splat(0.0); 3]; N]; TERMS.len()];
             let mut strengths = [W::splat(0.0); TERMS.len()];
             if let Some(strains) = &glass {
-                let weight = W::splat(at.weights.position) + W::splat(at.weights.velocity) * W::load(&pack.time);
+                let weight = W::splat(at.weights.position) + W::splat(at.weights.velocity) * W::load_single(&pack.time);
                 for t in 0..TERMS.len() {
                     strengths[t] = strains.stiffness(t) * weight;
-                    strains.pull(pack, t, W::splat(1.0), &mut slopes[t]);
+                    strains.pull(t, W::splat(1.0), &mut slopes[t]);
                 }
             }
             let mut diagonal = [zero::<L>(); N];
@@ -162,7 +191,7 @@ impl<const N: usize> Packs<N> {
                             add_outer(&mut block, scaled, slopes[t][b]);
                         }
                         if at.exact {
-                            strains.add_curvature(pack, a, b, at.weights.position, &mut block);
+                            strains.add_curvature(a, b, at.weights.position, &mut block);
                         }
                     }
                     // Rows sum to zero.
@@ -172,7 +201,7 @@ impl<const N: usize> Packs<N> {
                             diagonal[b][k][i] = diagonal[b][k][i] - block[i][k];
                         }
                     }
-                    let place = places.next().unwrap_or(&[NOWHERE; WIDE]);
+                    let place = places.next().unwrap_or(&[NOWHERE; EIGHT]);
                     let each = entries(&block);
                     for l in 0..pack.used {
                         let [i, j] = [pack.nodes[a][l], pack.nodes[b][l]];
@@ -205,8 +234,8 @@ impl<const N: usize> Packs<N> {
 }
 
 #[inline(always)]
-fn entries<L: Lanes>(m: &M3<L>) -> [[f64; WIDE]; 9] {
-    let mut out = [[0.0; WIDE]; 9];
+fn entries<L: Doubles>(m: &M3<L>) -> [[f64; EIGHT]; 9] {
+    let mut out = [[0.0; EIGHT]; 9];
     for i in 0..3 {
         for k in 0..3 {
             out[3 * k + i] = m[i][k].store();
@@ -217,73 +246,162 @@ fn entries<L: Lanes>(m: &M3<L>) -> [[f64; WIDE]; 9] {
 
 /// One lane's matrix; entries come by columns.
 #[inline(always)]
-fn lane(each: &[[f64; WIDE]; 9], l: usize) -> DMat3 {
+fn lane(each: &[[f64; EIGHT]; 9], l: usize) -> DMat3 {
     DMat3::from_cols_array(&std::array::from_fn(|k| each[k][l]))
 }
 
 #[inline(always)]
-fn scale<L: Lanes>(v: V3<L>, by: W<L>) -> V3<L> {
+fn scale<L: Doubles>(v: V3<L>, by: W<L>) -> V3<L> {
     [v[0] * by, v[1] * by, v[2] * by]
 }
 
 #[inline(always)]
-fn constants<L: Lanes, const N: usize>(pack: &Pack<N>) -> Constants<L> {
-    Constants { mu: W::load(&pack.moduli[0]), lambda: W::load(&pack.moduli[1]) }
+fn constants<L: Doubles, const N: usize>(pack: &Pack<N>) -> Constants<L> {
+    Constants { mu: W::load_single(&pack.moduli[0]), lambda: W::load_single(&pack.moduli[1]) }
 }
 
 #[inline(always)]
-fn vector<L: Lanes>(from: &[[f64; WIDE]; 3]) -> V3<L> {
+fn vector<L: Doubles>(from: &[[f64; EIGHT]; 3]) -> V3<L> {
     [W::load(&from[0]), W::load(&from[1]), W::load(&from[2])]
 }
 
-/// Positions from the first node of each cell, in which rounding is that of the cell's size.
+/// Positions from the first node of each cell, in which rounding is that of the cell's size, and velocities.
 #[inline(always)]
-fn gather<L: Lanes, const N: usize>(pack: &Pack<N>, x: &[DVec3]) -> [V3<L>; N] {
-    let mut out = [[W::splat(0.0); 3]; N];
-    let first = L::gather(x, &pack.nodes[0]);
+fn gather_both<D: Doubles, const N: usize>(pack: &Pack<N>, moving: Moving) -> [[V3<D>; N]; 2] {
+    let mut out = [[[W::splat(0.0); 3]; N]; 2];
     for a in 1..N {
-        let to = L::gather(x, &pack.nodes[a]);
-        for k in 0..3 {
-            out[a][k] = W(to[k].minus(first[k]));
+        // SAFETY: nodes are there, by `check_rooms`.
+        let both = unsafe { D::between(moving.both, &pack.nodes[0], &pack.nodes[a]) };
+        for part in 0..2 {
+            let [x, y, z] = both[part];
+            out[part][a] = [W(x), W(y), W(z)];
         }
     }
     out
 }
 
-/// Σ x_a B_aᵀ
+/// The same of how far nodes have come.
 #[inline(always)]
-fn gradient<L: Lanes, const N: usize>(pack: &Pack<N>, offsets: &[V3<L>; N]) -> M3<L> {
-    let mut f = zero();
+fn gather_moved<D: Doubles, const N: usize>(pack: &Pack<N>, moved: &[Padded]) -> [V3<D>; N] {
+    let mut out = [[W::splat(0.0); 3]; N];
     for a in 1..N {
-        add_outer(&mut f, offsets[a], vector(&pack.gradient[a]));
+        // SAFETY: as above.
+        let [x, y, z] = unsafe { D::difference(moved, &pack.nodes[0], &pack.nodes[a]) };
+        out[a] = [W(x), W(y), W(z)];
     }
-    f
+    out
 }
 
-/// P B_a to every node, and the opposite of all to the first.
+/// The same of positions alone, one by one.
 #[inline(always)]
-fn add_stress<L: Lanes, const N: usize>(pack: &Pack<N>, stress: &M3<L>, forces: &mut [V3<L>; N]) {
+fn gather<D: Doubles, const N: usize>(pack: &Pack<N>, x: &[DVec3]) -> [V3<D>; N] {
+    let mut out = [[W::splat(0.0); 3]; N];
     for a in 1..N {
-        let force = apply(stress, vector(&pack.gradient[a]));
-        for k in 0..3 {
-            forces[a][k] = forces[a][k] + force[k];
-            forces[0][k] = forces[0][k] - force[k];
+        let mut parts = [[0.0; EIGHT]; 3];
+        for l in 0..EIGHT {
+            let offset = x[pack.nodes[a][l] as usize] - x[pack.nodes[0][l] as usize];
+            (parts[0][l], parts[1][l], parts[2][l]) = (offset.x, offset.y, offset.z);
+        }
+        out[a] = vector(&parts);
+    }
+    out
+}
+
+/// The rest shape of cells.
+struct Rest<L, const N: usize> {
+    /// B_a
+    b: [V3<L>; N],
+    volume: W<L>,
+}
+
+impl<D: Doubles, const N: usize> Rest<D, N> {
+    /// Of hexahedra it is known; of tetrahedra it is found.
+    #[inline(always)]
+    fn new(pack: &Pack<N>, glass: Option<&Hourglass<N>>, rest: &[Padded]) -> Self {
+        let mut b = [[W::splat(0.0); 3]; N];
+        if let Some(glass) = glass {
+            for a in 0..N {
+                b[a] = vector(&glass.gradient[a]);
+            }
+            return Self { b, volume: W::load(&glass.volume) };
+        }
+        let mut edges = [[W::splat(0.0); 3]; 3];
+        for a in 0..3 {
+            // SAFETY: nodes are there, by `Packs::new`.
+            let [x, y, z] = unsafe { D::difference(rest, &pack.nodes[0], &pack.nodes[a + 1]) };
+            edges[a] = [W(x), W(y), W(z)];
+        }
+        let (across, det) = cofactors(&edges);
+        let inverse = W::splat(1.0).over(det);
+        for a in 0..3 {
+            for k in 0..3 {
+                b[a + 1][k] = across[a][k] * inverse;
+                b[0][k] = b[0][k] - b[a + 1][k];
+            }
+        }
+        Self { b, volume: W::splat(1.0 / 6.0) * det.size() }
+    }
+
+    /// Σ x_a B_aᵀ
+    #[inline(always)]
+    fn gradient(&self, offsets: &[V3<D>; N]) -> M3<D> {
+        let mut f = zero();
+        for a in 1..N {
+            add_outer(&mut f, offsets[a], self.b[a]);
+        }
+        f
+    }
+
+    /// P B_a to every node, and the opposite of all to the first.
+    #[inline(always)]
+    fn add_stress(&self, stress: &M3<D>, forces: &mut [V3<D>; N]) {
+        for a in 1..N {
+            let force = apply(stress, self.b[a]);
+            for k in 0..3 {
+                forces[a][k] = forces[a][k] + force[k];
+                forces[0][k] = forces[0][k] - force[k];
+            }
         }
     }
 }
 
+/// To the nodes that the chunk has.
 #[inline(always)]
-fn scatter<L: Lanes, const N: usize>(pack: &Pack<N>, forces: &[V3<L>; N], first: usize, to: &mut [DVec3]) {
+fn give<D: Doubles, const N: usize>(pack: &Pack<N>, forces: &[V3<D>; N], first: usize, to: &mut [Padded]) {
     for a in 0..N {
-        let [x, y, z] = forces[a];
-        L::scatter([x.0, y.0, z.0], &pack.nodes[a], pack.used, first, to);
+        if pack.has(a) {
+            let [x, y, z] = forces[a];
+            // SAFETY: it has this node of all cells, and a row for each of its nodes, by `check_rooms`.
+            unsafe { D::add([x.0, y.0, z.0], &pack.nodes[a], first, to) };
+        }
     }
+}
+
+/// `by` F (2μ Ė + λ tr Ė), less where a cell is stretched.
+#[inline(always)]
+fn viscous<L: Arithmetic>(m: Constants<L>, f: &M3<L>, rate: &M3<L>, by: W<L>) -> M3<L> {
+    let strain = transposed_product(f, rate);
+    let trace = strain[0][0] + strain[1][1] + strain[2][2];
+    let mut s = zero();
+    for i in 0..3 {
+        for j in 0..3 {
+            s[i][j] = m.mu * (strain[i][j] + strain[j][i]);
+        }
+        s[i][i] = m.lambda.fused(trace, s[i][i]);
+    }
+    let (mut stress, by) = (zero(), by * calm(f));
+    for i in 0..3 {
+        for j in 0..3 {
+            stress[i][j] = by * dot(f[i], column(&s, j));
+        }
+    }
+    stress
 }
 
 /// What is left of the damping of a cell that is stretched: (3 / |F|²)², 1 for all others. Without it a cell
 /// stretched s times resists every change s⁴ times as much, and one that a single bad guess of a step stretches stays so.
 #[inline(always)]
-fn calm<L: Arithmetic>(f: &M3<L>) -> W<L> {
+pub(super) fn calm<L: Arithmetic>(f: &M3<L>) -> W<L> {
     let three = W::splat(3.0);
     let square = dot(f[0], f[0]) + dot(f[1], f[1]) + dot(f[2], f[2]);
     let share = three.over(square.larger(three));
@@ -312,25 +430,18 @@ pub(super) struct Cells<L, const N: usize> {
     pub gradient: [V3<L>; N],
 }
 
-impl<L: Lanes, const N: usize> Turned<L, N> {
+impl<L: Doubles, const N: usize> Turned<L, N> {
     #[inline(always)]
-    fn new(pack: &Pack<N>, offsets: &[V3<L>; N], at: At) -> Self {
-        let mut slopes = [[W::splat(0.0); 3]; N];
-        for a in 0..N {
-            slopes[a] = vector(&pack.gradient[a]);
-        }
-        let taut = if std::ptr::eq(at.x, at.tension_at) {
-            None
-        } else {
-            Some(gradient::<L, N>(pack, &gather(pack, at.tension_at)))
-        };
+    fn new(pack: &Pack<N>, rest: &Rest<L, N>, offsets: &[V3<L>; N], at: At) -> Self {
+        let taut =
+            if std::ptr::eq(at.x, at.tension_at) { None } else { Some(rest.gradient(&gather(pack, at.tension_at))) };
         let cells = Cells {
             constants: constants::<L, N>(pack),
-            volume: W::load(&pack.volume),
-            time: W::load(&pack.time),
-            f: gradient::<L, N>(pack, offsets),
+            volume: rest.volume,
+            time: W::load_single(&pack.time),
+            f: rest.gradient(offsets),
             taut,
-            gradient: slopes,
+            gradient: rest.b,
         };
         Self::of(cells, at.weights, at.exact)
     }
@@ -441,7 +552,7 @@ struct Strains<'a, L, const N: usize> {
     beta: [V3<L>; 4],
 }
 
-impl<'a, L: Lanes, const N: usize> Strains<'a, L, N> {
+impl<'a, L: Doubles, const N: usize> Strains<'a, L, N> {
     #[inline(always)]
     fn new(glass: &'a Hourglass<N>, f: &M3<L>, offsets: &[V3<L>; N]) -> Self {
         let mut axes = [[W::splat(0.0); 3]; 3];
@@ -476,14 +587,14 @@ impl<'a, L: Lanes, const N: usize> Strains<'a, L, N> {
 
     /// Adds `by` ∇s to every node.
     #[inline(always)]
-    fn pull(&self, pack: &Pack<N>, t: usize, by: W<L>, to: &mut [V3<L>; N]) {
+    fn pull(&self, t: usize, by: W<L>, to: &mut [V3<L>; N]) {
         for p in 0..2 {
             let (i, m) = TERMS[t].parts[p];
             let c = by * self.factor(TERMS[t].factors[p]);
             let (along, beta) = (scale(self.f[i], c), scale(self.beta[m], c));
             let axis = vector(&self.glass.axes[i]);
             for a in 0..N {
-                let (slope, gamma) = (dot(vector(&pack.gradient[a]), axis), W::load(&self.glass.gamma[m][a]));
+                let (slope, gamma) = (dot(vector(&self.glass.gradient[a]), axis), W::load(&self.glass.gamma[m][a]));
                 for k in 0..3 {
                     to[a][k] = to[a][k] + slope * beta[k] + gamma * along[k];
                 }
@@ -493,9 +604,9 @@ impl<'a, L: Lanes, const N: usize> Strains<'a, L, N> {
 
     /// ds/dt for velocities from that of the first node.
     #[inline(always)]
-    fn rate(&self, pack: &Pack<N>, t: usize, rates: &[V3<L>; N]) -> W<L> {
+    fn rate(&self, t: usize, rates: &[V3<L>; N]) -> W<L> {
         let mut slopes = [[W::splat(0.0); 3]; N];
-        self.pull(pack, t, W::splat(1.0), &mut slopes);
+        self.pull(t, W::splat(1.0), &mut slopes);
         let mut sum = W::splat(0.0);
         for a in 1..N {
             sum = sum + dot(slopes[a], rates[a]);
@@ -505,13 +616,13 @@ impl<'a, L: Lanes, const N: usize> Strains<'a, L, N> {
 
     /// Adds k s ∇²s of all strains to the block of two nodes.
     #[inline(always)]
-    fn add_curvature(&self, pack: &Pack<N>, a: usize, b: usize, weight: f64, block: &mut M3<L>) {
+    fn add_curvature(&self, a: usize, b: usize, weight: f64, block: &mut M3<L>) {
         for t in 0..TERMS.len() {
             let tension = W::splat(weight) * self.stiffness(t) * self.value(t);
             for p in 0..2 {
                 let (i, m) = TERMS[t].parts[p];
                 let axis = vector(&self.glass.axes[i]);
-                let (sa, sb) = (dot(vector(&pack.gradient[a]), axis), dot(vector(&pack.gradient[b]), axis));
+                let (sa, sb) = (dot(vector(&self.glass.gradient[a]), axis), dot(vector(&self.glass.gradient[b]), axis));
                 let (ga, gb) = (W::load(&self.glass.gamma[m][a]), W::load(&self.glass.gamma[m][b]));
                 let both = tension * self.factor(TERMS[t].factors[p]) * (sa * gb + ga * sb);
                 for k in 0..3 {
@@ -523,7 +634,7 @@ impl<'a, L: Lanes, const N: usize> Strains<'a, L, N> {
 }
 
 #[inline(always)]
-fn patterns<L: Lanes, const N: usize>(glass: &Hourglass<N>, offsets: &[V3<L>; N]) -> [V3<L>; 4] {
+fn patterns<L: Doubles, const N: usize>(glass: &Hourglass<N>, offsets: &[V3<L>; N]) -> [V3<L>; 4] {
     let mut beta = [[W::splat(0.0); 3]; 4];
     for m in 0..4 {
         for a in 1..N {

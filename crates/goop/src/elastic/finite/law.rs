@@ -17,7 +17,7 @@
 use super::wide::{M3, V3, W, cofactors, diagonalise, dot};
 use crate::lanes::Arithmetic;
 
-/// Constants of four cells.
+/// Constants of cells.
 #[derive(Clone, Copy)]
 pub struct Constants<L> {
     /// μ (Pa)
@@ -38,7 +38,7 @@ pub fn stress<L: Arithmetic>(m: Constants<L>, f: &M3<L>) -> (W<L>, M3<L>) {
     let mut p = g;
     for i in 0..3 {
         for k in 0..3 {
-            p[i][k] = m.mu * f[i][k] + c * g[i][k];
+            p[i][k] = c.fused(g[i][k], m.mu * f[i][k]);
         }
     }
     (energy, p)
@@ -60,24 +60,18 @@ pub fn second<L: Arithmetic>(m: Constants<L>, s: V3<L>, sigma: W<L>, t: V3<L>, t
     let modulus = m.lambda + m.mu;
     let c = (modulus * (sigma * s[0] * s[1] * s[2] - one) - m.mu) * sigma;
     let ct = (modulus * (tj - one) - m.mu) * sigma;
-    let g = [sigma * s[1] * s[2], sigma * s[2] * s[0], sigma * s[0] * s[1]];
-    let mut a = super::wide::zero();
-    let (mut q, mut r) = (a, a);
+    let mut a = stretches(m, s, sigma, c);
+    let zero = super::wide::zero();
+    let (mut q, mut r) = (zero, zero);
     for i in 0..3 {
-        for j in 0..3 {
-            a[i][j] = modulus * g[i] * g[j];
-            if i == j {
-                a[i][j] = a[i][j] + m.mu;
-            } else {
-                let k = 3 - i - j;
-                a[i][j] = a[i][j] + c * s[k];
-                let (mut shear, mut turn) = (m.mu - c * s[k], m.mu + ct * t[k]);
-                if !exact {
-                    (shear, turn) = (shear.positive(), turn.positive());
-                }
-                q[i][j] = half * (shear + turn);
-                r[i][j] = half * (shear - turn);
+        for j in (0..3).filter(|&j| j != i) {
+            let k = 3 - i - j;
+            let (mut shear, mut turn) = (m.mu - c * s[k], m.mu + ct * t[k]);
+            if !exact {
+                (shear, turn) = (shear.positive(), turn.positive());
             }
+            q[i][j] = half * (shear + turn);
+            r[i][j] = half * (shear - turn);
         }
     }
     if !exact {
@@ -86,22 +80,48 @@ pub fn second<L: Arithmetic>(m: Constants<L>, s: V3<L>, sigma: W<L>, t: V3<L>, t
     Second { a, q, r }
 }
 
-/// The positive part of a symmetric matrix; nothing is done where it is positive already.
+/// A, for singular values `s` of orientation `sigma`; c is that times σ.
 #[inline(always)]
-fn project<L: Arithmetic>(a: &mut M3<L>) {
+pub fn stretches<L: Arithmetic>(m: Constants<L>, s: V3<L>, sigma: W<L>, c: W<L>) -> M3<L> {
+    let modulus = m.lambda + m.mu;
+    let g = [sigma * s[1] * s[2], sigma * s[2] * s[0], sigma * s[0] * s[1]];
+    let mut a = super::wide::zero();
+    for i in 0..3 {
+        for j in 0..3 {
+            a[i][j] = modulus * g[i] * g[j];
+            if i == j {
+                a[i][j] = a[i][j] + m.mu;
+            } else {
+                a[i][j] = c.fused(s[3 - i - j], a[i][j]);
+            }
+        }
+    }
+    a
+}
+
+/// Whether a symmetric matrix is positive definite in all cells.
+#[inline(always)]
+pub fn is_positive<L: Arithmetic>(a: &M3<L>) -> bool {
     let zero = W::splat(0.0);
     let minor = a[0][0] * a[1][1] - a[0][1] * a[0][1];
     let (_, det) = cofactors(a);
-    if (-a[0][0]).all_below(zero) && (-minor).all_below(zero) && (-det).all_below(zero) {
+    (-a[0][0]).all_below(zero) && (-minor).all_below(zero) && (-det).all_below(zero)
+}
+
+/// The positive part of a symmetric matrix; nothing is done where it is positive already.
+#[inline(always)]
+fn project<L: Arithmetic>(a: &mut M3<L>) {
+    if is_positive(a) {
         return;
     }
+    let zero = W::splat(0.0);
     let mut d = *a;
     let v = diagonalise(&mut d);
     for i in 0..3 {
         for j in 0..3 {
             let mut sum = zero;
             for k in 0..3 {
-                sum = sum + v[i][k] * d[k][k].positive() * v[j][k];
+                sum = (v[i][k] * d[k][k].positive()).fused(v[j][k], sum);
             }
             a[i][j] = sum;
         }

@@ -1,6 +1,7 @@
 //! Derivatives, invariances and definiteness of the elements.
 
 use super::*;
+use crate::lanes::eight::Both;
 use crate::material::Material;
 use glam::{DMat3, DQuat};
 use std::collections::BTreeMap;
@@ -263,14 +264,17 @@ fn chunks_and_registers_change_nothing() {
     let v = bent(&shape, 1.0, 3);
     let (energy, f, g) = forces(&finite, &x, &v);
     let mut plain = (vec![DVec3::ZERO; x.len()], vec![DVec3::ZERO; x.len()], 0.0);
-    for c in 0..finite.chunks.count() {
-        let range = finite.chunks.range(c);
-        let (mut e, mut d) = (vec![DVec3::ZERO; range.len()], vec![DVec3::ZERO; range.len()]);
-        let mut out = Out { first: range.start, elastic: &mut e, damping: &mut d };
-        plain.2 += finite.hexahedra.forces_plain(c, &x, &v, &mut out);
-        plain.0[range.clone()].copy_from_slice(&e);
-        plain.1[range].copy_from_slice(&d);
-    }
+    let (e_all, d_all) = (Disjoint::new(&mut plain.0), Disjoint::new(&mut plain.1));
+    let [sum] = finite.rooms.sum([&x, &v, &[]], |c, range, moving| {
+        // SAFETY: chunks are disjoint.
+        let (e, d) = unsafe { (e_all.slice(range.clone()), d_all.slice(range.clone())) };
+        finite.rooms.with(c, [e, d], |[elastic, damping]| {
+            let mut out = Out { first: range.start, elastic, damping };
+            let [energy, _] = finite.hexahedra.forces_plain(c, moving, &mut out);
+            [energy]
+        })
+    });
+    plain.2 = sum;
     assert_eq!(energy.to_bits(), plain.2.to_bits());
     assert!(f == plain.0 && g == plain.1);
     assert!(f.iter().sum::<DVec3>().length() < 1e-9 * f.iter().map(|f| f.length()).sum::<f64>());
@@ -313,7 +317,7 @@ fn the_rough_stiffness_is_the_clamped_one_to_six_digits() {
     let weights = Weights { position: 1e-4, velocity: 1e-2 };
     let (mut clamped, mut rough) = (finite.structure(), finite.structure());
     finite.stiffness_under_tension(&[], &x, &before, weights, false, &mut clamped);
-    rough.clear_rough(true);
+    rough.clear_for(true, false);
     finite.stiffness_under_tension(&[], &x, &before, weights, false, &mut rough);
     let (top, mut off) = (clamped.diagonal(4000).x_axis.x, 0.0f64);
     for row in 0..shape.len() {
@@ -329,13 +333,13 @@ fn the_rough_stiffness_is_the_clamped_one_to_six_digits() {
     assert!(force.iter().all(|f| f.length() < 1e-13 * top), "the rows do not balance");
 
     let mut plain = finite.structure();
-    let at = At { x: &x, tension_at: &before, weights, exact: false };
-    plain.clear_rough(true);
-    let (rows, places) = (plain.singles_mut(), finite.tetrahedra.positions.get().unwrap());
+    plain.clear_for(true, false);
+    let (rows, own) = (plain.singles_mut(), finite.rough.get().unwrap());
+    let places: Vec<Both> = x.iter().zip(&before).map(|(&x, &before)| Both::new(x, before)).collect();
     for c in 0..finite.chunks.count() {
         // SAFETY: one after the other.
         let mut rows = unsafe { rows.chunk(c) };
-        finite.eights.assemble_plain(c, &finite.chunks.range(c), at, &places[c], &mut rows);
+        own.assemble_plain(c, &places, weights, &mut rows);
         rows.close();
     }
     for row in 0..shape.len() {

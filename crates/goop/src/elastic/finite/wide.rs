@@ -1,17 +1,19 @@
-//! Arithmetic on four cells side by side, and the singular values of four 3×3 matrices.
+//! Arithmetic on cells side by side, and the singular values of their 3×3 matrices.
 //!
-//! No closures here or in what uses it: they would not be compiled for AVX2.
+//! No closures here or in what uses it: they would not be compiled for vector registers.
 
-use crate::lanes::{Arithmetic, Lanes, Singles, WIDE, WIDER};
+use crate::lanes::Arithmetic;
+use crate::lanes::eight::{Doubles, EIGHT};
+use crate::lanes::sixteen::{Sixteen, WIDEST};
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Four numbers, or eight.
+/// A number of every cell: of eight in double precision, or of sixteen in single precision.
 #[derive(Clone, Copy)]
 pub struct W<L>(pub L);
 
-/// Four vectors.
+/// A vector of every cell.
 pub type V3<L> = [W<L>; 3];
-/// Four matrices, by rows.
+/// A matrix of every cell, by rows.
 pub type M3<L> = [[W<L>; 3]; 3];
 
 impl<L: Arithmetic> Add for W<L> {
@@ -52,6 +54,18 @@ impl<L: Arithmetic> W<L> {
         W(L::splat(value))
     }
 
+    /// self × other + more, rounded once.
+    #[inline(always)]
+    pub fn fused(self, other: Self, more: Self) -> Self {
+        W(self.0.fused(other.0, more.0))
+    }
+
+    /// less - self × other, rounded once.
+    #[inline(always)]
+    pub fn taken(self, other: Self, less: Self) -> Self {
+        W(self.0.taken(other.0, less.0))
+    }
+
     #[inline(always)]
     pub fn root(self) -> Self {
         W(self.0.root())
@@ -90,24 +104,120 @@ impl<L: Arithmetic> W<L> {
     }
 }
 
-impl<L: Lanes> W<L> {
+impl<D: Doubles> W<D> {
     #[inline(always)]
-    pub fn load(from: &[f64; WIDE]) -> Self {
-        W(L::load(from))
+    pub fn load(from: &[f64; EIGHT]) -> Self {
+        W(D::load(from))
     }
 
     #[inline(always)]
-    pub fn store(self) -> [f64; WIDE] {
-        let mut out = [0.0; WIDE];
+    pub fn load_single(from: &[f32; EIGHT]) -> Self {
+        W(D::load_single(from))
+    }
+
+    #[inline(always)]
+    pub fn store(self) -> [f64; EIGHT] {
+        let mut out = [0.0; EIGHT];
         self.0.store(&mut out);
         out
     }
 }
 
-impl<L: Singles> W<L> {
+impl<S: Sixteen> W<S> {
     #[inline(always)]
-    pub fn single(from: &[f32; WIDER]) -> Self {
-        W(L::load(from))
+    pub fn load_sixteen(from: &[f32; WIDEST]) -> Self {
+        W(S::load(from))
+    }
+}
+
+/// Numbers of twice as many cells, for chains of operations that wait for one another.
+#[derive(Clone, Copy)]
+pub struct Two<L>(L, L);
+
+impl<L: Arithmetic> Arithmetic for Two<L> {
+    const SMALL: f64 = L::SMALL;
+
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        Self(L::splat(value), L::splat(value))
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self(self.0.plus(other.0), self.1.plus(other.1))
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        Self(self.0.minus(other.0), self.1.minus(other.1))
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        Self(self.0.times(other.0), self.1.times(other.1))
+    }
+
+    #[inline(always)]
+    fn fused(self, other: Self, more: Self) -> Self {
+        Self(self.0.fused(other.0, more.0), self.1.fused(other.1, more.1))
+    }
+
+    #[inline(always)]
+    fn taken(self, other: Self, less: Self) -> Self {
+        Self(self.0.taken(other.0, less.0), self.1.taken(other.1, less.1))
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        Self(self.0.root(), self.1.root())
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        Self(self.0.over(other.0), self.1.over(other.1))
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        Self(self.0.larger(other.0), self.1.larger(other.1))
+    }
+
+    #[inline(always)]
+    fn choose(a: Self, b: Self, yes: Self, no: Self) -> Self {
+        Self(L::choose(a.0, b.0, yes.0, no.0), L::choose(a.1, b.1, yes.1, no.1))
+    }
+
+    #[inline(always)]
+    fn all_below(self, limit: Self) -> bool {
+        self.0.all_below(limit.0) & self.1.all_below(limit.1)
+    }
+}
+
+impl<L: Arithmetic> Two<L> {
+    /// Two matrices.
+    #[inline(always)]
+    pub fn join(a: &M3<L>, b: &M3<L>) -> M3<Self> {
+        let mut out = zero();
+        for i in 0..3 {
+            for j in 0..3 {
+                out[i][j] = W(Self(a[i][j].0, b[i][j].0));
+            }
+        }
+        out
+    }
+
+    /// What was found of each, see [`singular`].
+    #[inline(always)]
+    pub fn both((u, s, v): (M3<Self>, V3<Self>, M3<Self>)) -> [(M3<L>, V3<L>, M3<L>); 2] {
+        let mut out = [(zero(), [W::splat(0.0); 3], zero()); 2];
+        for i in 0..3 {
+            for j in 0..3 {
+                (out[0].0[i][j], out[1].0[i][j]) = (W(u[i][j].0.0), W(u[i][j].0.1));
+                (out[0].2[i][j], out[1].2[i][j]) = (W(v[i][j].0.0), W(v[i][j].0.1));
+            }
+            (out[0].1[i], out[1].1[i]) = (W(s[i].0.0), W(s[i].0.1));
+        }
+        out
     }
 }
 
@@ -118,12 +228,12 @@ pub fn zero<L: Arithmetic>() -> M3<L> {
 
 #[inline(always)]
 pub fn dot<L: Arithmetic>(a: V3<L>, b: V3<L>) -> W<L> {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    a[2].fused(b[2], a[1].fused(b[1], a[0] * b[0]))
 }
 
 #[inline(always)]
 pub fn cross<L: Arithmetic>(a: V3<L>, b: V3<L>) -> V3<L> {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    [a[2].taken(b[1], a[1] * b[2]), a[0].taken(b[2], a[2] * b[0]), a[1].taken(b[0], a[0] * b[1])]
 }
 
 /// A column.
@@ -149,7 +259,7 @@ pub fn apply_transposed<L: Arithmetic>(m: &M3<L>, v: V3<L>) -> V3<L> {
 pub fn add_outer<L: Arithmetic>(m: &mut M3<L>, a: V3<L>, b: V3<L>) {
     for i in 0..3 {
         for j in 0..3 {
-            m[i][j] = m[i][j] + a[i] * b[j];
+            m[i][j] = a[i].fused(b[j], m[i][j]);
         }
     }
 }
@@ -224,7 +334,7 @@ fn rotate<L: Arithmetic, const P: usize, const Q: usize, const O: usize>(s: &mut
     let d = W::splat(0.5) * (s[Q][Q] - s[P][P]);
     let m = W::splat(0.5) * (s[Q][Q] + s[P][P]);
     let off = s[P][Q];
-    let r = (d * d + off * off).root();
+    let r = d.fused(d, off * off).root();
     let p = d.size() + r;
     let sign = W::choose(d, zero, -one, one);
     let by = one.over((W::splat(2.0) * r * p).root().larger(W::splat(1e-140)));
@@ -235,13 +345,13 @@ fn rotate<L: Arithmetic, const P: usize, const Q: usize, const O: usize>(s: &mut
     s[Q][Q] = m + sign * r;
     (s[P][Q], s[Q][P]) = (zero, zero);
     let (sp, sq) = (s[P][O], s[Q][O]);
-    s[P][O] = c * sp - n * sq;
-    s[Q][O] = n * sp + c * sq;
+    s[P][O] = n.taken(sq, c * sp);
+    s[Q][O] = n.fused(sp, c * sq);
     (s[O][P], s[O][Q]) = (s[P][O], s[Q][O]);
     for k in 0..3 {
         let (vp, vq) = (v[k][P], v[k][Q]);
-        v[k][P] = c * vp - n * vq;
-        v[k][Q] = n * vp + c * vq;
+        v[k][P] = n.taken(vq, c * vp);
+        v[k][Q] = n.fused(vp, c * vq);
     }
 }
 
@@ -281,7 +391,7 @@ pub fn singular<L: Arithmetic>(f: &M3<L>) -> (M3<L>, V3<L>, M3<L>) {
 mod tests {
     use super::*;
 
-    type P = [f64; WIDE];
+    type P = [f64; EIGHT];
 
     /// Catches a decomposition that does not give the matrix back, for reflections, equal
     /// values and flat cells too.
@@ -308,7 +418,7 @@ mod tests {
                 }
             }
             let (u, s, v) = singular(&f);
-            for l in 0..WIDE {
+            for l in 0..EIGHT {
                 for i in 0..3 {
                     for j in 0..3 {
                         let back: f64 = (0..3).map(|k| u[i][k].0[l] * s[k].0[l] * v[j][k].0[l]).sum();
