@@ -8,6 +8,10 @@ use super::surface::Ball;
 use super::{Key, Meeting, Spot};
 use glam::DVec3;
 
+/// Edges that begin so much further apart than they are across the plane in which they meet go in that plane, as those of two layers
+/// folded onto each other along the grid do: they are held apart along the way between them, not to the side.
+const IN_PLANE: f64 = 0.2;
+
 /// Finds what passes through what, as meetings: with the places that met, the direction across both at that moment, and
 /// the gap that they had along it at the start. Holding such a place apart is what keeps the two from passing. Returns a
 /// node of the first body at one of them. `flat`: the axis across which nothing moves.
@@ -145,8 +149,8 @@ fn edges(a: Side, b: Side, part: Part, search: &mut Search, out: &mut Vec<Meetin
             let moved = |i: u32, j: u32| (a.moves[i as usize] - b.moves[j as usize]).length_squared();
             let way = edge.iter().flat_map(|&i| other.iter().map(move |&j| moved(i, j))).fold(0.0, f64::max);
             let (p, q) = (edge.map(|i| start(&a, i)), other.map(|i| start(&b, i)));
-            let [s, t] = between_segments(p, q);
-            let off = p[0].lerp(p[1], s) - q[0].lerp(q[1], t);
+            let places = between_segments(p, q);
+            let off = p[0].lerp(p[1], places[0]) - q[0].lerp(q[1], places[1]);
             if off.length_squared() > way {
                 continue;
             }
@@ -158,8 +162,11 @@ fn edges(a: Side, b: Side, part: Part, search: &mut Search, out: &mut Vec<Meetin
                 let key = Key { kind: 1, bodies: [a.index, b.index], features: [e as u32, f] };
                 let spot =
                     |body: u32, [i, j]: [u32; 2], w: f64| Spot { body, nodes: [i, j, j], weights: [1.0 - w, w, 0.0] };
-                let spots = [spot(a.index, edge, u), spot(b.index, other, v)];
-                let meeting = met(key, [&a, &b], spots, (d - c).cross(h - g));
+                let spots = |[u, v]: [f64; 2]| [spot(a.index, edge, u), spot(b.index, other, v)];
+                let mut meeting = met(key, [&a, &b], spots([u, v]), (d - c).cross(h - g));
+                if meeting.gap + meeting.kept < IN_PLANE * off.length() {
+                    meeting = met(key, [&a, &b], spots(places), off);
+                }
                 if !sides || !edges_inside(meeting.normal, [a.out_of_edge(e as u32, s), b.out_of_edge(f, s)]) {
                     out.push(meeting);
                 }
