@@ -25,7 +25,7 @@
 use super::bundle::{Group, MOST_GROUPS, NONE, Pattern};
 use super::slots::Diagonal;
 use super::sweep::{Backward, Before, Blocks, Bundle, Corner, Dot, Each, Forward, Full, Multiply, Room, Single, Sweep};
-use super::sweep::{each, fused, load, minus, narrowed, plus, restored, scaled, shrunk, store, widened};
+use super::sweep::{ask, each, fused, load, minus, narrowed, plus, restored, scaled, shrunk, store, widened};
 use super::{BlockMatrix, Refusal, Report, Settings, Start};
 use crate::lanes::Kind;
 use crate::lanes::sixteen::{Sixteen, WIDEST};
@@ -864,6 +864,11 @@ impl Backward for Turn<'_> {
         store(t, &mut self.t[k]);
         t
     }
+
+    #[inline(always)]
+    fn ask(&self, k: usize) {
+        [&*self.r, self.q, self.x, self.p, self.t].into_iter().for_each(|list| ask(&list[k..k + 1]));
+    }
 }
 
 /// q = t + C⁻¹ (p - κ t)
@@ -886,6 +891,11 @@ impl Forward for Return<'_> {
         self.pq.add(q, p);
         self.qq.add(q, q);
         own
+    }
+
+    #[inline(always)]
+    fn ask(&self, k: usize) {
+        [self.t, self.p, &*self.q].into_iter().for_each(|list| ask(&list[k..k + 1]));
     }
 }
 

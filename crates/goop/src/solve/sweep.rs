@@ -130,11 +130,17 @@ impl Dot {
 /// What a bundle of a group becomes in a forward sweep, given what bundles before give to it.
 pub(super) trait Forward {
     fn value<S: Sixteen>(&mut self, bundle: usize, scale: &Corner, sum: [S; 3]) -> [S; 3];
+
+    /// Asks for what it will need of a bundle that has its turn soon.
+    fn ask(&self, _bundle: usize) {}
 }
 
 /// The same in a backward sweep.
 pub(super) trait Backward {
     fn value<S: Sixteen>(&mut self, bundle: usize, sum: [S; 3]) -> [S; 3];
+
+    /// Asks for what it will need of a bundle that has its turn soon.
+    fn ask(&self, _bundle: usize) {}
 }
 
 /// What is done with a bundle's share of a product, -Σ B x without the diagonal, in its scale.
@@ -253,6 +259,8 @@ pub(super) struct Sweep<'a, B> {
     values: &'a [B],
     /// S of every bundle.
     scales: &'a [Corner],
+    /// It is all further away than the nearest caches.
+    far: bool,
 }
 
 /// Does something to so many bundles, one by one.
@@ -291,7 +299,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
     /// Slots and the values that belong to them.
     pub(super) fn new(pattern: &'a Pattern, values: &'a [B], scales: &'a [Corner]) -> Self {
         assert!(values.len() == pattern.sources.len() && scales.len() == pattern.len());
-        Self { pattern, values, scales }
+        Self { pattern, values, scales, far: pattern.len() > FAR }
     }
 
     /// C⁻¹ of a group, bundle by bundle: each is asked for its value, and then given to those that follow. What groups swept
@@ -476,6 +484,10 @@ impl<'a, B: Blocks> Sweep<'a, B> {
         let mut carried = zero;
         for k in group.bundles.clone() {
             let (here, row, scale) = (k - first, &self.pattern.rows[k], &self.scales[k]);
+            if self.far && k + AHEAD < group.bundles.end {
+                self.ask_for(k + AHEAD);
+                turn.ask(here + AHEAD);
+            }
             for s in 0..usize::from(row.loose) {
                 // SAFETY: slots of a row are there, and lead to places of the group.
                 unsafe {
@@ -539,6 +551,10 @@ impl<'a, B: Blocks> Sweep<'a, B> {
         let mut last = zero;
         for k in group.bundles.clone().rev() {
             let (here, row, scale) = (k - first, &self.pattern.rows[k], &self.scales[k]);
+            if self.far && here >= AHEAD {
+                self.ask_for(k - AHEAD);
+                turn.ask(here - AHEAD);
+            }
             let mut sum = zero;
             if row.begins || row.apart {
                 sum = given::<S>(loose, here);
@@ -577,6 +593,15 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                 }
             }
         }
+    }
+
+    /// Asks for the slots and the scale of a bundle that has its turn soon.
+    #[inline(always)]
+    fn ask_for(&self, bundle: usize) {
+        let row = &self.pattern.rows[bundle];
+        let slots = row.slot as usize..row.slot as usize + usize::from(row.loose + row.across + row.even);
+        ask(&self.values[slots]);
+        ask(&self.scales[bundle..bundle + 1]);
     }
 
     /// What unchecked places of other groups rely on.
@@ -623,6 +648,24 @@ fn given<S: Sixteen>(loose: &mut [Single], bundle: usize) -> [S; 3] {
     let sum = unsafe { S::vectors(own, &ALL, 0) };
     *own = [[0.0; 4]; WIDEST];
     sum
+}
+
+/// Bundles ahead of which a sweep asks for what it will need.
+const AHEAD: usize = 4;
+/// Bundles from which on that pays: short of it the processor's own guesses are as good.
+const FAR: usize = 2_000;
+
+/// Asks for all lines of memory of a list.
+#[inline(always)]
+pub(super) fn ask<T>(list: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of_val(list).div_ceil(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: asking for memory reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(list.as_ptr().cast::<i8>().wrapping_add(64 * line)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = list;
 }
 
 /// What unchecked places of a group rely on.
