@@ -50,7 +50,7 @@ pub fn on(model: &Model, b: usize, time: f64, state: &BodyState, frame: &mut Fra
     }
     let poses: Vec<Pose> = model.obstacles.iter().map(|o| o.motion.at(time)).collect();
     let mut touches = Vec::new();
-    contact::find(model, body, &poses, 0.0, 0.0, x, &state.velocities, &state.anchors, &mut touches);
+    contact::find(model, body, &poses, 0.0, Some(0.0), x, &state.velocities, &state.anchors, &mut touches);
     for touch in &touches {
         let relative = state.velocities[touch.node as usize] - touch.surface_velocity;
         add(touch.node as usize, ForceKind::Contact, touch.force_after(0.0, relative));

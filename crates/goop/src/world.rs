@@ -245,7 +245,7 @@ impl World {
         } else if let Some(elasticity) = &body.elastic {
             let (mut f, mut g) = (vec![DVec3::ZERO; x.len()], vec![DVec3::ZERO; x.len()]);
             elastic = elasticity.forces(&state.memory, x, v, &mut f, &mut g);
-            crate::contact::find(&self.model, body, &poses, 0.0, 0.0, x, v, &state.anchors, &mut touches);
+            crate::contact::find(&self.model, body, &poses, 0.0, Some(0.0), x, v, &state.anchors, &mut touches);
         }
         nodal::soft_pins(body, time, x, |_, _, energy, _, _| elastic += energy);
         let row = &mut state.row;

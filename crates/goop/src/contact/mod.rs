@@ -112,13 +112,14 @@ pub fn node_stiffness(model: &Model, body: &Body, obstacle: &Obstacle, node: usi
 /// potential's, carried back to `x` along the normal, so that the solve arrives at the
 /// right force instead of running into the surface first. Whether it does press is
 /// for the solve to say (`released`). Explicit steps and accounts look at `x` itself, `ahead` = 0.
-/// `dt` (s) is the coming step, which decides whether friction will hold.
+/// `dt` (s) is the coming step, which decides whether friction will hold; where there is none, friction is left to
+/// [`drag_anchors`].
 pub fn find(
     model: &Model,
     body: &Body,
     poses: &[Pose],
     ahead: f64,
-    dt: f64,
+    dt: Option<f64>,
     x: &[DVec3],
     v: &[DVec3],
     anchors: &[Anchor],
@@ -130,6 +131,8 @@ pub fn find(
     }
     let mass = body.mass();
     let planes = planes(model, poses);
+    // Anchors are in the order in which they are looked for.
+    let mut anchors = anchors;
     for (node, &position) in x.iter().enumerate() {
         for (index, obstacle) in model.obstacles.iter().enumerate() {
             let pose = &poses[index];
@@ -137,17 +140,21 @@ pub fn find(
             if obstacle.removed || plane.is_some_and(|plane| plane.is_far(position, v[node], ahead, obstacle)) {
                 continue;
             }
-            if let Some(radius) = obstacle.shape.bounding_radius()
-                && !obstacle.hollow
-                && (position - pose.position).length()
-                    > radius
-                        + 2.0 * obstacle.range
-                        + ahead * (v[node] - obstacle.surface_velocity(position, pose)).length()
+            if let Some(radius) = obstacle.bounding_radius()
                 && obstacle.published.is_none()
             {
-                continue;
+                let relative = v[node] - obstacle.surface_velocity(position, pose);
+                let reach = radius + 2.0 * obstacle.range + ahead * at_most(relative);
+                if position.distance_squared(pose.position) > reach * reach {
+                    continue;
+                }
             }
             let friction = obstacle.friction.max(body.material.card.friction);
+            let key = (node as u32, index as u32);
+            while anchors.first().is_some_and(|a| (a.node, a.obstacle) < key) {
+                anchors = &anchors[1..];
+            }
+            let anchor = anchors.first().filter(|a| (a.node, a.obstacle) == key);
             if let Some(touch) = touch(
                 obstacle,
                 index,
@@ -156,15 +163,21 @@ pub fn find(
                 || node_stiffness(model, body, obstacle, node, mass),
                 body.masses[node],
                 friction,
-                [ahead, dt],
+                ahead,
+                dt,
                 position,
                 v[node],
-                anchors,
+                anchor,
             ) {
                 touches.push(touch);
             }
         }
     }
+}
+
+/// What the length of a vector is at most, without a root.
+pub(crate) fn at_most(v: DVec3) -> f64 {
+    v.x.abs() + v.y.abs() + v.z.abs()
 }
 
 /// So many obstacles are known beforehand where they are planes.
@@ -217,10 +230,11 @@ fn touch(
     stiffness: impl Fn() -> f64,
     mass: f64,
     friction: f64,
-    [ahead, dt]: [f64; 2],
+    ahead: f64,
+    dt: Option<f64>,
     x: DVec3,
     v: DVec3,
-    anchors: &[Anchor],
+    anchor: Option<&Anchor>,
 ) -> Option<Touch> {
     let surface_velocity = obstacle.surface_velocity(x, pose);
     let relative = v - surface_velocity;
@@ -255,9 +269,9 @@ fn touch(
     let local = |p: DVec3| pose.rotation.inverse() * (p - pose.position);
     let world = |p: DVec3| pose.position + pose.rotation * p;
     let flat = |p: DVec3| p - p.dot(n) * n;
-    let known = anchors.binary_search_by_key(&(node as u32, index as u32), |a| (a.node, a.obstacle)).ok();
-    let anchor = known.map_or(local(x), |a| anchors[a].local);
+    let anchor = anchor.map_or_else(|| local(x), |a| a.local);
     let mut touch = Touch {
+        pressing: stiffness * n,
         node: node as u32,
         obstacle: index as u32,
         gap: here,
@@ -278,7 +292,9 @@ fn touch(
         let_go: false,
         turned: false,
     };
-    if friction > 0.0 {
+    if friction > 0.0
+        && let Some(dt) = dt
+    {
         let limit = friction * normal_force;
         let pull = -k * flat(x - world(anchor));
         let pull = pull.clamp_length_max(limit);

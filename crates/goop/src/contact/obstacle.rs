@@ -29,7 +29,7 @@ pub use mesh::ObstacleMesh;
 pub use shape::ObstacleShape;
 
 use crate::animate::{Motion, Pose};
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 /// How a point lies to a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +84,10 @@ pub struct Obstacle {
 impl Obstacle {
     /// Distance, normal and curvature at a point (m), all in world axes.
     pub fn gap(&self, world_point: DVec3, pose: &Pose) -> Gap {
+        // Most obstacles stand as they were made.
+        if pose.rotation == DQuat::IDENTITY {
+            return self.local_gap(world_point - pose.position);
+        }
         let gap = self.local_gap(local_from_world(pose, world_point));
         Gap { normal: pose.rotation * gap.normal, ..gap }
     }

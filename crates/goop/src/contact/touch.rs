@@ -39,6 +39,8 @@ pub struct Touch {
     pub stiffness: DMat3,
     /// Part of it that is friction (N/m).
     pub friction_stiffness: DMat3,
+    /// The rest of it along the normal (N/m).
+    pub(super) pressing: DVec3,
     /// Damping to be used implicitly (N s/m).
     pub damping: DMat3,
     /// Velocity of the surface there (m/s).
@@ -125,7 +127,7 @@ impl Touch {
             return changed;
         }
         let trial = self.trial(shift);
-        let (holds, turns) = (trial.length() <= self.hold.limit, self.slips && trial.dot(self.friction) < 0.0);
+        let (holds, turns) = (trial.length_squared() <= self.hold.limit.powi(2), self.slips && trial.dot(self.friction) < 0.0);
         let may_slip = may_slip && !self.turned;
         if self.slips && (holds || (turns && !may_slip)) {
             self.stick();
@@ -140,7 +142,7 @@ impl Touch {
 
     /// Whether the potential pushes when the node has moved by `shift` past the surface.
     pub fn presses(&self, shift: DVec3) -> bool {
-        (self.push - (self.stiffness - self.friction_stiffness) * shift).dot(self.normal) > 0.0
+        self.push.dot(self.normal) - self.pressing.dot(shift) > 0.0
     }
 
     /// How far the node goes past the surface in a time `h` (s) at a velocity past it, with what carries it anyway (m).

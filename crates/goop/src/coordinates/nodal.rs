@@ -355,7 +355,7 @@ pub fn step(
         ForcesAt::End => (dt, clock.before),
     };
     let touches = &mut scratch.now.touches;
-    timed(Stage::Contact, || contact::find(model, body, poses, ahead, dt, x0, v0, &before.anchors, touches));
+    timed(Stage::Contact, || contact::find(model, body, poses, ahead, Some(dt), x0, v0, &before.anchors, touches));
 
     if integrator.implicit() && scratch.reduced.is_none() {
         let Scratch { foresight, held, free, .. } = scratch;
@@ -438,7 +438,7 @@ fn arrive(model: &Model, body: &Body, clock: Clock, before: &BodyState, state: &
         evaluate(body, x, v, &before.memory, next);
     }
     let touches = &mut next.touches;
-    timed(Stage::Contact, || contact::find(model, body, clock.after, 0.0, clock.dt, x, v, &before.anchors, touches));
+    timed(Stage::Contact, || contact::find(model, body, clock.after, 0.0, None, x, v, &before.anchors, touches));
     contact::drag_anchors(model, body, clock.after, &mut next.touches, x, &mut state.anchors);
 }
 
@@ -478,11 +478,11 @@ fn put_back(
         {
             let (from, to) = (&clock.before[index], &clock.after[index]);
             let end = state.positions[i];
-            if let Some(radius) = obstacle.bounding_radius()
-                && (start - from.position).length()
-                    > radius + (end - start).length() + (to.position - from.position).length()
-            {
-                continue;
+            if let Some(radius) = obstacle.bounding_radius() {
+                let reach = radius + contact::at_most(end - start) + contact::at_most(to.position - from.position);
+                if start.distance_squared(from.position) > reach * reach {
+                    continue;
+                }
             }
             let mut gap = obstacle.gap(end, to);
             let half = 0.5 * obstacle.thickness();

@@ -1044,13 +1044,12 @@ fn roots_by(Diagonal([a, b, c, d, e, f]): &Diagonal, Corner(to): &mut Corner) ->
 /// Entries of G⁻ᵀ from those of G Gᵀ; not finite where that is not positive definite.
 #[inline(always)]
 fn root([a, b, c, d, e, f]: [f64; 6]) -> [f64; 6] {
-    let g00 = a.sqrt();
-    let (g10, g20) = (b / g00, c / g00);
-    let g11 = (d - g10 * g10).sqrt();
-    let g21 = (e - g20 * g10) / g11;
-    let g22 = (f - g20 * g20 - g21 * g21).sqrt();
+    let i0 = 1.0 / a.sqrt();
+    let (g10, g20) = (b * i0, c * i0);
+    let i1 = 1.0 / (d - g10 * g10).sqrt();
+    let g21 = (e - g20 * g10) * i1;
+    let i2 = 1.0 / (f - g20 * g20 - g21 * g21).sqrt();
     // The inverse of a lower triangle; its transpose has it as columns.
-    let (i0, i1, i2) = (1.0 / g00, 1.0 / g11, 1.0 / g22);
     let h10 = -g10 * i0 * i1;
     let h21 = -g21 * i1 * i2;
     let h20 = -(g20 * i0 + g21 * h10) * i2;

@@ -186,7 +186,10 @@ pub(super) fn edge_curvature(radius: f64, size: f64) -> f64 {
 
 /// Distance from a point or segment, less a radius.
 fn around(offset: DVec3, radius: f64, otherwise: DVec3) -> Gap {
-    Gap { distance: offset.length() - radius, normal: unit_or(offset, otherwise), curvature: 1.0 / radius }
+    let length = offset.length();
+    // Short of where squares are nothing.
+    let normal = if length > 1e-150 { offset * length.recip() } else { unit_or(offset, otherwise) };
+    Gap { distance: length - radius, normal, curvature: 1.0 / radius }
 }
 
 fn torus(radius: f64, tube: f64, local: DVec3) -> Gap {
