@@ -127,7 +127,8 @@ impl Touch {
             return changed;
         }
         let trial = self.trial(shift);
-        let (holds, turns) = (trial.length_squared() <= self.hold.limit.powi(2), self.slips && trial.dot(self.friction) < 0.0);
+        let (holds, turns) =
+            (trial.length_squared() <= self.hold.limit.powi(2), self.slips && trial.dot(self.friction) < 0.0);
         let may_slip = may_slip && !self.turned;
         if self.slips && (holds || (turns && !may_slip)) {
             self.stick();

@@ -71,7 +71,8 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
             let mut s = [0.0; 9];
             if alone && undragged(range.clone()) {
                 let mut weighed = DVec3::ZERO;
-                let (masses, used, past) = (&body.masses[range.clone()], &scratch.used[range.clone()], &past[range.clone()]);
+                let (masses, used, past) =
+                    (&body.masses[range.clone()], &scratch.used[range.clone()], &past[range.clone()]);
                 let (x0, x1, v0, v1) = (&x0[range.clone()], &x1[range.clone()], &v0[range.clone()], &v1[range]);
                 let each = masses.iter().zip(used).zip(past).zip(x0.iter().zip(x1)).zip(v0.iter().zip(v1));
                 for ((((&m, used), past), (x0, x1)), (v0, v1)) in each {

@@ -22,6 +22,24 @@ pub trait Sixteen: Arithmetic {
     fn store(self, to: &mut [f32; WIDEST]);
     /// Adds a I + e eᵀ to what is above the diagonal and on it, row by row, in double precision.
     fn add_squares(link: [Self; 4], to: &mut [[f64; WIDEST]; 6]);
+    /// The same to lists of their own, at these places less `first`, one after another.
+    #[inline(always)]
+    fn hand_squares<const ENDS: usize>(link: [Self; 4], at: [&[u32; WIDEST]; ENDS], first: usize, to: &mut [[f64; 8]]) {
+        let mut rows = [[0.0; WIDEST]; 4];
+        for k in 0..4 {
+            link[k].store(&mut rows[k]);
+        }
+        for l in 0..WIDEST {
+            let [a, x, y, z] = [0, 1, 2, 3].map(|k: usize| f64::from(rows[k][l]));
+            let squares = [x * x + a, x * y, x * z, y * y + a, y * z, z * z + a];
+            for places in at {
+                let to = &mut to[places[l] as usize - first];
+                for k in 0..6 {
+                    to[k] += squares[k];
+                }
+            }
+        }
+    }
     /// Every number so many places on, the last ones first.
     fn turned(self, by: usize) -> Self;
     /// The vectors at these places, less `first`, by components.
@@ -770,6 +788,45 @@ pub mod avx512 {
         }
 
         #[inline(always)]
+        fn hand_squares<const ENDS: usize>(
+            [a, x, y, z]: [Self; 4],
+            at: [&[u32; WIDEST]; ENDS],
+            first: usize,
+            to: &mut [[f64; 8]],
+        ) {
+            // Lanes r, r + 4, r + 8 and r + 12 one after another, a x y z each.
+            let (ax, yz) = unsafe { (_mm512_unpacklo_ps(a.0, x.0), _mm512_unpacklo_ps(y.0, z.0)) };
+            let (ax_then, yz_then) = unsafe { (_mm512_unpackhi_ps(a.0, x.0), _mm512_unpackhi_ps(y.0, z.0)) };
+            let mut turned = [[0.0f32; WIDEST]; 4];
+            unsafe {
+                _mm512_storeu_ps(turned[0].as_mut_ptr(), _mm512_shuffle_ps::<0x44>(ax, yz));
+                _mm512_storeu_ps(turned[1].as_mut_ptr(), _mm512_shuffle_ps::<0xee>(ax, yz));
+                _mm512_storeu_ps(turned[2].as_mut_ptr(), _mm512_shuffle_ps::<0x44>(ax_then, yz_then));
+                _mm512_storeu_ps(turned[3].as_mut_ptr(), _mm512_shuffle_ps::<0xee>(ax_then, yz_then));
+            }
+            let (one, two, plain) = unsafe {
+                (
+                    _mm512_setr_epi64(1, 1, 1, 2, 2, 3, 0, 0),
+                    _mm512_setr_epi64(1, 2, 3, 2, 3, 3, 0, 0),
+                    _mm512_setzero_si512(),
+                )
+            };
+            for l in 0..WIDEST {
+                // Six products, two zeros; a beside the squares.
+                let squares = unsafe {
+                    let four = _mm256_cvtps_pd(_mm_loadu_ps(turned[l % 4].as_ptr().add(l / 4 * 4)));
+                    let link = _mm512_castpd256_pd512(four);
+                    let (b, c) = (_mm512_permutexvar_pd(one, link), _mm512_permutexvar_pd(two, link));
+                    _mm512_add_pd(_mm512_maskz_mul_pd(0x3f, b, c), _mm512_maskz_permutexvar_pd(0x29, plain, link))
+                };
+                for places in at {
+                    let to = to[places[l] as usize - first].as_mut_ptr();
+                    unsafe { _mm512_storeu_pd(to, _mm512_add_pd(_mm512_loadu_pd(to), squares)) };
+                }
+            }
+        }
+
+        #[inline(always)]
         fn turned(self, by: usize) -> Self {
             unsafe {
                 let from = _mm512_loadu_si512(FROM[by % WIDEST].as_ptr().cast());
@@ -909,6 +966,18 @@ mod tests {
         S::choose(a, b, a.over(b).plus(d), b.larger(d).larger(S::single(0.0)).root()).store(&mut out[1]);
         S::add_squares([a, b, c, d], sums);
         S::add_squares([d, c, b, a], sums);
+        // Some of them twice, and with themselves.
+        let mut alone = [[0.25; 8]; 20];
+        let (from, to) =
+            ([7, 3, 3, 9, 2, 4, 6, 5, 17, 12, 11, 11, 10, 16, 2, 13], std::array::from_fn(|l| 21 - l as u32));
+        S::hand_squares([a, b, c, d], [&from, &to], 2, &mut alone);
+        S::hand_squares([c, b, a, d], [&to], 2, &mut alone);
+        for (l, alone) in alone.iter().enumerate() {
+            assert!(alone[6..] == [0.25; 2]);
+            for k in 0..6 {
+                sums[k][l % WIDEST] += alone[k] * (1 + l / WIDEST) as f64;
+            }
+        }
         for by in 0..WIDEST {
             a.turned(by).store(&mut out[2 + by]);
         }

@@ -7,6 +7,7 @@
 use super::bundle::{Ends, Group, NONE, Pattern, Row, Target};
 use super::sweep::{Links, Single};
 use crate::lanes::Kind;
+use crate::lanes::eight::Both;
 use crate::lanes::sixteen::{Sixteen, WIDEST};
 use crate::parallel::{Disjoint, sum};
 use glam::{DMat3, DVec3};
@@ -42,14 +43,6 @@ pub(crate) trait Law: Sync {
 #[repr(align(64))]
 struct Spots([[f32; WIDEST]; 6]);
 
-/// Where all nodes are: by bundles, and by places.
-#[derive(Clone, Debug, Default)]
-struct Everywhere {
-    spots: Vec<Spots>,
-    high: Vec<Single>,
-    low: Vec<Single>,
-}
-
 /// What is above the diagonal and on it of one block, and two zeros.
 type Alone = [f64; 8];
 
@@ -72,19 +65,21 @@ pub(crate) struct LinkSlots {
     owner: u64,
     /// Where every block of the matrix is: sixteen times its slot, and which of the sixteen.
     where_to: Vec<u32>,
-    here: Everywhere,
-    taut: Everywhere,
+    /// Where nodes are, and where tension is looked at: by bundles, and both by places if there are loose slots.
+    here: Vec<Spots>,
+    taut: Vec<Spots>,
+    both: Vec<Both>,
     /// Vectors of a product and what it gives, by bundles.
     room: Mutex<[Vec<Wide>; 2]>,
 }
 
 impl Clone for LinkSlots {
     fn clone(&self) -> Self {
-        let Self { pattern, links, diagonal, alone, constants, owner, where_to, here, taut, .. } = self;
+        let Self { pattern, links, diagonal, alone, constants, owner, where_to, here, taut, both, .. } = self;
         let (pattern, links, diagonal, alone) = (pattern.clone(), links.clone(), diagonal.clone(), alone.clone());
         let (constants, owner, where_to) = (constants.clone(), *owner, where_to.clone());
-        let (here, taut, room) = (here.clone(), taut.clone(), Mutex::default());
-        Self { pattern, links, diagonal, alone, constants, owner, where_to, here, taut, room }
+        let (here, taut, both, room) = (here.clone(), taut.clone(), both.clone(), Mutex::default());
+        Self { pattern, links, diagonal, alone, constants, owner, where_to, here, taut, both, room }
     }
 }
 
@@ -106,8 +101,9 @@ impl LinkSlots {
             constants: Vec::new(),
             owner: 0,
             where_to,
-            here: Everywhere::default(),
-            taut: Everywhere::default(),
+            here: Vec::new(),
+            taut: Vec::new(),
+            both: Vec::new(),
             room: Mutex::default(),
             pattern,
         }
@@ -189,12 +185,15 @@ impl LinkSlots {
     /// Makes all links, and of the diagonal what they leave there. Tension is that at other places, if there are any.
     pub(crate) fn fill(&mut self, x: &[DVec3], tension_at: Option<&[DVec3]>, law: &impl Law) {
         let pattern = &*self.pattern;
-        self.here.find(pattern, x);
+        spread(pattern, x, &mut self.here);
         if let Some(places) = tension_at {
-            self.taut.find(pattern, places);
+            spread(pattern, places, &mut self.taut);
         }
         let taut = if tension_at.is_some() { &self.taut } else { &self.here };
-        let filling = Filling { pattern, constants: &self.constants, here: &self.here, taut, law };
+        if !pattern.ends.is_empty() {
+            set_out(pattern, x, tension_at.unwrap_or(x), &mut self.both);
+        }
+        let filling = Filling { pattern, constants: &self.constants, here: &self.here, taut, both: &self.both, law };
         let (links, diagonal) = (Disjoint::new(&mut self.links), Disjoint::new(&mut self.diagonal));
         let alone = Disjoint::new(&mut self.alone);
         each(pattern, |group| {
@@ -414,66 +413,53 @@ fn add(Diagonal(rows): &mut Diagonal, lane: usize, block: &DMat3) {
     }
 }
 
-impl Everywhere {
-    fn find(&mut self, pattern: &Pattern, x: &[DVec3]) {
-        let bundles = pattern.nodes.len() / WIDEST;
-        self.spots.resize(bundles, Spots::default());
-        self.high.resize(WIDEST * bundles, Single::default());
-        self.low.resize(WIDEST * bundles, Single::default());
-        let about = x.first().copied().unwrap_or(DVec3::ZERO);
-        let (spots, high) = (Disjoint::new(&mut self.spots), Disjoint::new(&mut self.high));
-        let low = Disjoint::new(&mut self.low);
-        each(pattern, |group| {
-            let places = WIDEST * group.bundles.start..WIDEST * group.bundles.end;
-            // SAFETY: groups are disjoint.
-            let (spots, high, low) =
-                unsafe { (spots.slice(group.bundles.clone()), high.slice(places.clone()), low.slice(places.clone())) };
-            let nodes = &pattern.nodes[places];
-            match Kind::found() {
-                Kind::Plain => look::<[f32; WIDEST]>(nodes, x, about, spots, high, low),
-                // SAFETY: the processor has what they are compiled for.
-                #[cfg(target_arch = "x86_64")]
-                Kind::Avx2 => unsafe { look_avx2(nodes, x, about, spots, high, low) },
-                // SAFETY: as above.
-                #[cfg(target_arch = "x86_64")]
-                Kind::Avx512 => unsafe { look_avx512(nodes, x, about, spots, high, low) },
-            }
-        });
-    }
+/// Where all nodes are, by bundles.
+fn spread(pattern: &Pattern, x: &[DVec3], spots: &mut Vec<Spots>) {
+    spots.resize(pattern.nodes.len() / WIDEST, Spots::default());
+    let about = x.first().copied().unwrap_or(DVec3::ZERO);
+    let spots = Disjoint::new(spots);
+    each(pattern, |group| {
+        // SAFETY: groups are disjoint.
+        let spots = unsafe { spots.slice(group.bundles.clone()) };
+        let nodes = pattern.bundles(group);
+        match Kind::found() {
+            Kind::Plain => look::<[f32; WIDEST]>(nodes, x, about, spots),
+            // SAFETY: the processor has what they are compiled for.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => unsafe { look_avx2(nodes, x, about, spots) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { look_avx512(nodes, x, about, spots) },
+        }
+    });
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn look_avx2(nodes: &[u32], x: &[DVec3], about: DVec3, spots: &mut [Spots], high: &mut [Single], low: &mut [Single]) {
-    look::<crate::lanes::sixteen::avx2::Pair>(nodes, x, about, spots, high, low);
+fn look_avx2(nodes: &[[u32; WIDEST]], x: &[DVec3], about: DVec3, spots: &mut [Spots]) {
+    look::<crate::lanes::sixteen::avx2::Pair>(nodes, x, about, spots);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
-fn look_avx512(nodes: &[u32], x: &[DVec3], about: DVec3, spots: &mut [Spots], high: &mut [Single], low: &mut [Single]) {
-    look::<crate::lanes::sixteen::avx512::Whole>(nodes, x, about, spots, high, low);
+fn look_avx512(nodes: &[[u32; WIDEST]], x: &[DVec3], about: DVec3, spots: &mut [Spots]) {
+    look::<crate::lanes::sixteen::avx512::Whole>(nodes, x, about, spots);
 }
 
 /// Places of nodes from one of them on, taken apart.
 #[inline(always)]
-fn look<S: Sixteen>(
-    nodes: &[u32],
-    x: &[DVec3],
-    about: DVec3,
-    spots: &mut [Spots],
-    high: &mut [Single],
-    low: &mut [Single],
-) {
-    for ((node, high), low) in nodes.iter().zip(&mut *high).zip(&mut *low) {
-        let at = x.get(*node as usize).map_or(DVec3::ZERO, |x| *x - about);
-        let [a, b, c] = at.to_array().map(|v| v as f32);
-        *high = [a, b, c, 0.0];
-        *low = [(at.x - f64::from(a)) as f32, (at.y - f64::from(b)) as f32, (at.z - f64::from(c)) as f32, 0.0];
-    }
-    for (k, Spots(rows)) in spots.iter_mut().enumerate() {
-        let all: [u32; WIDEST] = std::array::from_fn(|lane| (WIDEST * k + lane) as u32);
-        // SAFETY: places of this bundle.
-        let (high, low) = unsafe { (S::vectors(high, &all, 0), S::vectors(low, &all, 0)) };
+fn look<S: Sixteen>(nodes: &[[u32; WIDEST]], x: &[DVec3], about: DVec3, spots: &mut [Spots]) {
+    const ALL: [u32; WIDEST] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    for (nodes, Spots(rows)) in nodes.iter().zip(spots) {
+        let (mut high, mut low) = ([Single::default(); WIDEST], [Single::default(); WIDEST]);
+        for ((node, high), low) in nodes.iter().zip(&mut high).zip(&mut low) {
+            let at = x.get(*node as usize).map_or(DVec3::ZERO, |x| *x - about);
+            let [a, b, c] = at.to_array().map(|v| v as f32);
+            *high = [a, b, c, 0.0];
+            *low = [(at.x - f64::from(a)) as f32, (at.y - f64::from(b)) as f32, (at.z - f64::from(c)) as f32, 0.0];
+        }
+        // SAFETY: sixteen of each.
+        let (high, low) = unsafe { (S::vectors(&high, &ALL, 0), S::vectors(&low, &ALL, 0)) };
         for c in 0..3 {
             high[c].store(&mut rows[c]);
             low[c].store(&mut rows[3 + c]);
@@ -481,12 +467,29 @@ fn look<S: Sixteen>(
     }
 }
 
+/// Where all nodes are and where tension is looked at, by places.
+fn set_out(pattern: &Pattern, x: &[DVec3], tension_at: &[DVec3], both: &mut Vec<Both>) {
+    both.resize(pattern.nodes.len(), Both::default());
+    let both = Disjoint::new(both);
+    each(pattern, |group| {
+        let places = WIDEST * group.bundles.start..WIDEST * group.bundles.end;
+        // SAFETY: groups are disjoint.
+        let both = unsafe { both.slice(places.clone()) };
+        for (to, &node) in both.iter_mut().zip(&pattern.nodes[places]) {
+            if node != NONE {
+                *to = Both::new(x[node as usize], tension_at[node as usize]);
+            }
+        }
+    });
+}
+
 /// What links are made from.
 struct Filling<'a, L> {
     pattern: &'a Pattern,
     constants: &'a [Constants],
-    here: &'a Everywhere,
-    taut: &'a Everywhere,
+    here: &'a [Spots],
+    taut: &'a [Spots],
+    both: &'a [Both],
     law: &'a L,
 }
 
@@ -522,22 +525,21 @@ impl<L: Law> Filling<'_, L> {
         alone.fill(Alone::default());
         let places = WIDEST * first;
         for (s, ends) in (slots..).zip(&self.pattern.ends[group.across.clone()]) {
-            self.loose::<S>(s, ends, &mut links[s - slots]);
-            one_way(&links[s - slots], ends, places, alone);
+            let link = self.loose::<S>(s, ends, &mut links[s - slots]);
+            S::hand_squares(link, [&ends[0]], places, alone);
         }
         let fringe = group.slots.end - group.fringe.len();
         for (s, ends) in (fringe..).zip(&self.pattern.ends[group.fringe.clone()]) {
-            self.loose::<S>(s, ends, &mut links[s - slots]);
-            one_way(&links[s - slots], ends, places, alone);
+            let link = self.loose::<S>(s, ends, &mut links[s - slots]);
+            S::hand_squares(link, [&ends[0]], places, alone);
         }
         let rows = self.pattern.rows.get(group.bundles.clone()).unwrap_or_default();
         for (k, row) in group.bundles.clone().zip(rows) {
             let Slots { loose, across, even } = Slots::of(row);
             for (s, end) in loose.zip(row.end as usize..) {
                 let ends = &self.pattern.ends[end];
-                self.loose::<S>(s, ends, &mut links[s - slots]);
-                one_way(&links[s - slots], ends, places, alone);
-                one_way(&links[s - slots], &[ends[1], ends[0]], places, alone);
+                let link = self.loose::<S>(s, ends, &mut links[s - slots]);
+                S::hand_squares(link, [&ends[0], &ends[1]], places, alone);
             }
             let mut targets = row.target as usize;
             for s in across {
@@ -570,37 +572,22 @@ impl<L: Law> Filling<'_, L> {
     /// Links of an even slot.
     #[inline(always)]
     fn even<S: Sixteen>(&self, slot: usize, k: usize, target: Target, to: &mut Links) -> [S; 4] {
-        let way = even_way::<S>(&self.here.spots, k, target);
+        let way = even_way::<S>(self.here, k, target);
         let taut2 = match std::ptr::eq(self.here, self.taut) {
             true => square(way),
-            false => square(even_way::<S>(&self.taut.spots, k, target)),
+            false => square(even_way::<S>(self.taut, k, target)),
         };
         store(self.law.link(&self.constants[slot], way, taut2), to)
     }
 
     /// Links of a loose slot.
     #[inline(always)]
-    fn loose<S: Sixteen>(&self, slot: usize, ends: &Ends, to: &mut Links) {
-        let way = self.here.between::<S>(ends);
-        let taut2 = match std::ptr::eq(self.here, self.taut) {
-            true => square(way),
-            false => square(self.taut.between::<S>(ends)),
-        };
-        store(self.law.link(&self.constants[slot], way, taut2), to);
-    }
-}
-
-impl Everywhere {
-    /// From rows to columns.
-    #[inline(always)]
-    fn between<S: Sixteen>(&self, [rows, columns]: &Ends) -> [S; 3] {
-        assert!(rows.iter().chain(columns).all(|place| (*place as usize) < self.high.len().min(self.low.len())));
+    fn loose<S: Sixteen>(&self, slot: usize, ends: &Ends, to: &mut Links) -> [S; 4] {
+        let [rows, columns] = ends;
+        assert!(rows.iter().chain(columns).all(|place| (*place as usize) < self.both.len()));
         // SAFETY: there are such places.
-        unsafe {
-            let (a, b) = (S::vectors(&self.high, rows, 0), S::vectors(&self.high, columns, 0));
-            let (c, d) = (S::vectors(&self.low, rows, 0), S::vectors(&self.low, columns, 0));
-            [difference(a[0], b[0], c[0], d[0]), difference(a[1], b[1], c[1], d[1]), difference(a[2], b[2], c[2], d[2])]
-        }
+        let [way, taut] = unsafe { S::between(self.both, rows, columns) };
+        store(self.law.link(&self.constants[slot], way, square(taut)), to)
     }
 }
 
@@ -636,17 +623,4 @@ fn store<S: Sixteen>(link: [S; 4], Links(to): &mut Links) -> [S; 4] {
         link[k].store(&mut to[k]);
     }
     link
-}
-
-/// What loose links leave on the diagonal of their rows.
-#[inline(always)]
-fn one_way(Links(links): &Links, ends: &Ends, first: usize, alone: &mut [Alone]) {
-    for lane in 0..WIDEST {
-        let [a, x, y, z] = [0, 1, 2, 3].map(|k: usize| f64::from(links[k][lane]));
-        let to = &mut alone[ends[0][lane] as usize - first];
-        let add = [x * x + a, x * y, x * z, y * y + a, y * z, z * z + a];
-        for k in 0..6 {
-            to[k] += add[k];
-        }
-    }
 }
