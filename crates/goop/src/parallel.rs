@@ -78,6 +78,44 @@ impl Chunks {
     }
 }
 
+/// Runs of nodes among which something was found: a bit for each sixty-fourth of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    chunks: Chunks,
+    bits: [u64; MAX_CHUNKS],
+}
+
+impl Chunks {
+    /// Where `looks` is true of any node. Bodies of one chunk are not looked at beforehand: nothing is gained by that.
+    pub fn runs(&self, looks: impl Fn(usize) -> bool + Sync) -> Runs {
+        let mut bits = [u64::MAX; MAX_CHUNKS];
+        if self.count() > 1 {
+            let out = Disjoint::new(&mut bits);
+            self.each(|c, _| {
+                let found = (0..64).filter(|&k| self.run(c, k).any(&looks)).fold(0, |bits, k| bits | 1 << k);
+                // SAFETY: every chunk writes its own.
+                unsafe { out.slice(c..c + 1)[0] = found };
+            });
+        }
+        Runs { chunks: *self, bits }
+    }
+
+    fn run(&self, chunk: usize, which: usize) -> Range<usize> {
+        let all = self.range(chunk);
+        let size = all.len().div_ceil(64);
+        let at = |k: usize| (all.start + k * size).min(all.end);
+        at(which)..at(which + 1)
+    }
+}
+
+impl Runs {
+    /// Nodes of those runs, in order.
+    pub fn nodes(&self) -> impl Iterator<Item = usize> + '_ {
+        let runs = (0..self.chunks.count()).flat_map(|c| (0..64).map(move |k| (c, k)));
+        runs.filter(|&(c, k)| self.bits[c] >> k & 1 == 1).flat_map(|(c, k)| self.chunks.run(c, k))
+    }
+}
+
 /// Does pieces of work, at most `MOST`, side by side, and adds up what they return, in their order.
 pub fn sum<const N: usize, const MOST: usize>(pieces: usize, work: impl Fn(usize) -> [f64; N] + Sync) -> [f64; N] {
     if pieces == 1 {
@@ -139,6 +177,22 @@ mod tests {
                 next = chunks.range(c).end;
             }
             assert_eq!(next, len);
+        }
+    }
+
+    /// Catches nodes that are left out of runs, or come twice or out of order.
+    #[test]
+    fn runs_hold_what_was_looked_for() {
+        for len in [1, 70, 1999, 8001, 123_457] {
+            let chunks = Chunks::new(len);
+            for every in [1, 7, 5003] {
+                let nodes: Vec<usize> = chunks.runs(|i| i % every == 0).nodes().collect();
+                assert!(nodes.is_sorted_by(|a, b| a < b) && nodes.iter().all(|&i| i < len));
+                let found = nodes.iter().filter(|&&i| i % every == 0).count();
+                assert_eq!(found, len.div_ceil(every));
+            }
+            let none = chunks.runs(|_| false).nodes().count();
+            assert_eq!(none, if chunks.count() > 1 { 0 } else { len });
         }
     }
 

@@ -6,6 +6,7 @@
 //! friction act as in the dynamics.
 
 use crate::animate::{Motion, Pose};
+use crate::contact;
 use crate::coordinates::nodal::{self, Clock};
 use crate::integrate::semi_implicit;
 use crate::ledger::Row;
@@ -53,6 +54,9 @@ pub fn settle(world: &mut World, b: usize) -> Result<f64, Failure> {
             continue;
         }
         nodal::evaluate(&body, &state.positions, &state.velocities, &state.memory, &mut scratch.now);
+        // With friction, which the account of a step leaves out.
+        let (x, v, touches) = (&state.positions, &state.velocities, &mut scratch.now.touches);
+        contact::find(model, &body, &poses, 0.0, Some(h), x, v, &before.anchors, touches);
         let force = net_force(model.gravity, &body, &state.positions, scratch);
         if step == 0 && scale == 0.0 {
             scale = force.max(f64::MIN_POSITIVE);

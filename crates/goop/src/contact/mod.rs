@@ -25,6 +25,7 @@ pub use touch::Touch;
 
 use crate::animate::Pose;
 use crate::model::{Body, Model};
+use crate::parallel::Chunks;
 use glam::{DMat3, DVec3};
 use touch::Hold;
 
@@ -133,22 +134,29 @@ pub fn find(
     let planes = planes(model, poses);
     // Anchors are in the order in which they are looked for.
     let mut anchors = anchors;
-    for (node, &position) in x.iter().enumerate() {
-        for (index, obstacle) in model.obstacles.iter().enumerate() {
-            let pose = &poses[index];
-            let plane = planes.get(index).copied().flatten();
-            if obstacle.removed || plane.is_some_and(|plane| plane.is_far(position, v[node], ahead, obstacle)) {
-                continue;
-            }
-            if let Some(radius) = obstacle.bounding_radius()
-                && obstacle.published.is_none()
-            {
+    let is_far = |node: usize, index: usize| {
+        let (obstacle, pose, position) = (&model.obstacles[index], &poses[index], x[node]);
+        if let Some(plane) = planes.get(index).copied().flatten() {
+            return obstacle.removed || plane.is_far(position, v[node], ahead, obstacle);
+        }
+        match obstacle.bounding_radius() {
+            _ if obstacle.removed => true,
+            Some(radius) if obstacle.published.is_none() => {
                 let relative = v[node] - obstacle.surface_velocity(position, pose);
                 let reach = radius + 2.0 * obstacle.range + ahead * at_most(relative);
-                if position.distance_squared(pose.position) > reach * reach {
-                    continue;
-                }
+                position.distance_squared(pose.position) > reach * reach
             }
+            _ => false,
+        }
+    };
+    let count = model.obstacles.len();
+    let runs = Chunks::new(x.len()).runs(|node| (0..count).any(|index| !is_far(node, index)));
+    for node in runs.nodes() {
+        for (index, obstacle) in model.obstacles.iter().enumerate() {
+            if is_far(node, index) {
+                continue;
+            }
+            let pose = &poses[index];
             let friction = obstacle.friction.max(body.material.card.friction);
             let key = (node as u32, index as u32);
             while anchors.first().is_some_and(|a| (a.node, a.obstacle) < key) {
@@ -165,7 +173,7 @@ pub fn find(
                 friction,
                 ahead,
                 dt,
-                position,
+                x[node],
                 v[node],
                 anchor,
             ) {

@@ -6,7 +6,7 @@
 //! those at the start of the next step, so an explicit step evaluates them once.
 
 use crate::animate::Pose;
-use crate::contact::{self, Touch};
+use crate::contact::{self, Obstacle, Touch};
 use crate::coordinates::framed::Work;
 use crate::coordinates::reduced;
 use crate::coordinates::rigid::Point;
@@ -16,6 +16,7 @@ use crate::integrate::foresight::Foresight;
 use crate::integrate::two_step::{self, TwoStep};
 use crate::integrate::{ForcesAt, account, explicit, implicit, reaction};
 use crate::model::{Body, Coordinates, Integrator, Load, Model};
+use crate::parallel::Chunks;
 use crate::shape::Dimension;
 use crate::solve::{BlockMatrix, ByParts, Report, Solver};
 use crate::stages::{Stage, timed};
@@ -458,31 +459,32 @@ fn put_back(
         return;
     }
     let (from, to) = (contact::planes(model, clock.before), contact::planes(model, clock.after));
-    for i in (0..body.len()).filter(|&i| scratch.free[i]) {
+    let solid = |o: &Obstacle| !o.removed && o.published.is_none();
+    // Whether the way of a node leads nowhere near an obstacle.
+    let is_far = |index: usize, start: DVec3, end: DVec3| {
+        if let Some((from, to)) = from.get(index).copied().flatten().zip(to.get(index).copied().flatten()) {
+            return from.above(start) > 0.0 && to.above(end) > 0.0;
+        }
+        let (from, to) = (clock.before[index].position, clock.after[index].position);
+        model.obstacles[index].bounding_radius().is_some_and(|radius| {
+            let reach = radius + contact::at_most(end - start) + contact::at_most(to - from);
+            start.distance_squared(from) > reach * reach
+        })
+    };
+    let (count, positions) = (model.obstacles.len(), &state.positions);
+    let runs = Chunks::new(body.len())
+        .runs(|i| (0..count).any(|k| solid(&model.obstacles[k]) && !is_far(k, before.positions[i], positions[i])));
+    for i in runs.nodes().filter(|&i| scratch.free[i]) {
         let (start, position, velocity) = (before.positions[i], state.positions[i], state.velocities[i]);
         if !position.is_finite() {
             continue;
         }
-        // Nothing but floors, and above them all the way.
-        let clear = |k: usize| {
-            let over = |planes: &[Option<contact::Plane>], x| {
-                planes.get(k).is_some_and(|plane| plane.is_some_and(|plane| plane.above(x) > 0.0))
-            };
-            over(&from, start) && over(&to, position)
-        };
-        if (0..model.obstacles.len()).all(clear) {
-            continue;
-        }
         let (mut moved, mut work) = (false, 0.0);
-        for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| !o.removed && o.published.is_none())
-        {
+        for (index, obstacle) in model.obstacles.iter().enumerate().filter(|(_, o)| solid(o)) {
             let (from, to) = (&clock.before[index], &clock.after[index]);
             let end = state.positions[i];
-            if let Some(radius) = obstacle.bounding_radius() {
-                let reach = radius + contact::at_most(end - start) + contact::at_most(to.position - from.position);
-                if start.distance_squared(from.position) > reach * reach {
-                    continue;
-                }
+            if is_far(index, start, end) {
+                continue;
             }
             let mut gap = obstacle.gap(end, to);
             let half = 0.5 * obstacle.thickness();
