@@ -1,9 +1,9 @@
 //! What a node costs as a body outgrows the caches: the block of workload 2 by springs and by finite elements, and a free
 //! hybrid sheet.
 //!
-//! An iteration of the solver reads the blocks twice, once in each sweep, and the vectors; a hybrid step reads its
-//! factors twice. Beside the time stands that of reading as many bytes in a row with the same threads: what the memory that serves
-//! this size allows.
+//! An iteration of the solver reads the blocks twice, once in each sweep, and the vectors, of which it writes some; a hybrid step
+//! reads its factors twice. Beside the time stands that of going through as many bytes in a row with the same threads, as many of them
+//! written: what the memory that serves this size allows.
 
 use super::clock::{self, Cost};
 use super::hybrid;
@@ -26,6 +26,10 @@ const STEPS: usize = 6;
 const SECONDS: f64 = 60.0;
 /// Vectors of an iteration by node: r, p, x, t, S t and S back, t, p, q, sums and S forth, r and q at the end (bytes).
 const VECTORS: usize = 240;
+/// Those of them that are written.
+const WRITTEN: usize = 96;
+/// A line of memory (bytes).
+const LINE: usize = 64;
 
 /// `goop bench scaling`
 pub fn run(args: &Bench) -> Result<End> {
@@ -88,7 +92,7 @@ fn measure(args: &Bench, name: &str, formulation: &str, block: usize, n: usize) 
     clock::measure(&mut world, 1, f64::INFINITY, |_| ())?;
     let cost = clock::measure(&mut world, STEPS, SECONDS, |_| ())?;
     let bytes = 2 * pairs * block + nodes * VECTORS;
-    Ok(figures(name, nodes, cost, bytes, cost.sweeps / cost.iterations.max(1) as f64))
+    Ok(figures(name, nodes, cost, [bytes, nodes * WRITTEN], cost.sweeps / cost.iterations.max(1) as f64))
 }
 
 /// A hybrid sheet of so many nodes along a side.
@@ -100,15 +104,16 @@ fn sheet(n: usize) -> Result<Value> {
     clock::measure(&mut world, 1, f64::INFINITY, |_| ())?;
     let cost = clock::measure(&mut world, STEPS, SECONDS, |_| ())?;
     let iterations = cost.iterations.max(cost.steps) as f64;
-    Ok(figures("hybrid", nodes, cost, bytes, cost.wall / iterations))
+    Ok(figures("hybrid", nodes, cost, [bytes, 0], cost.wall / iterations))
 }
 
-fn figures(name: &str, nodes: usize, cost: Cost, bytes: usize, iteration: f64) -> Value {
+/// `bytes`: in all, and those written.
+fn figures(name: &str, nodes: usize, cost: Cost, bytes: [usize; 2], iteration: f64) -> Value {
     let [forces, assembly, solve, ..] = cost.ms().map(|ms| 1e6 * ms / nodes as f64);
-    let (iteration, in_a_row) = (1e9 * iteration / nodes as f64, 1e9 * read(bytes) / nodes as f64);
+    let (iteration, in_a_row) = (1e9 * iteration / nodes as f64, 1e9 * in_a_row(bytes) / nodes as f64);
     let mut row = cost.json();
     let figures = json!({
-        "model": name, "nodes": nodes, "bytes_per_iteration": bytes, "ns_forces": forces, "ns_assembly": assembly,
+        "model": name, "nodes": nodes, "bytes_per_iteration": bytes[0], "bytes_written": bytes[1], "ns_forces": forces, "ns_assembly": assembly,
         "ns_solve": solve, "ns_iteration": iteration, "ns_in_a_row": in_a_row, "ratio": iteration / in_a_row,
     });
     if let (Value::Object(row), Value::Object(figures)) = (&mut row, figures) {
@@ -117,22 +122,29 @@ fn figures(name: &str, nodes: usize, cost: Cost, bytes: usize, iteration: f64) -
     row
 }
 
-/// Seconds to read so many bytes in a row, each thread its own part, the best of several times.
-fn read(bytes: usize) -> f64 {
+/// Seconds to go through so many bytes in a row, of which so many are written, each thread its own part; the best of several times.
+fn in_a_row([bytes, written]: [usize; 2]) -> f64 {
     let threads = rayon::current_num_threads();
     // The matrix is read twice: half as much memory.
-    let numbers: Vec<f32> = vec![1.0; (bytes / 8).max(1)];
-    let part = numbers.len().div_ceil(threads);
-    let once = || -> f32 {
-        (numbers.par_chunks(part))
-            .map(|part| {
-                let mut sums = [0.0f32; 32];
-                for some in part.chunks_exact(32) {
-                    sums.iter_mut().zip(some).for_each(|(sum, v)| *sum += v);
+    let mut lines = vec![[1.0f32; LINE / 4]; ((bytes - written) / (2 * LINE)).max(1)];
+    // What is written has been read: the last of so many lines.
+    let every = ((bytes - written) as f64 / written.max(1) as f64).round().clamp(1.0, 1e6) as usize;
+    let part = lines.len().div_ceil(threads).next_multiple_of(every);
+    let mut once = || -> f32 {
+        let through = |part: &mut [[f32; LINE / 4]]| {
+            let mut sums = [0.0f32; LINE / 4];
+            for some in part.chunks_mut(every) {
+                let whole = some.len() == every && written > 0;
+                for line in &*some {
+                    sums.iter_mut().zip(line).for_each(|(sum, v)| *sum += v);
                 }
-                sums.iter().sum::<f32>()
-            })
-            .sum()
+                if let Some(last) = some.last_mut().filter(|_| whole) {
+                    last.iter_mut().zip(&sums).for_each(|(v, sum)| *v = 0.5 * *v + 1e-30 * sum);
+                }
+            }
+            sums.iter().sum::<f32>()
+        };
+        lines.par_chunks_mut(part).map(through).sum()
     };
     let mut best = f64::INFINITY;
     for _ in 0..7 {
