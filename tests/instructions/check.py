@@ -22,13 +22,13 @@ RUNS = {
     "cloth": (["bench", "w1", "--n", "24", "--quick", "--threads", "1"], {
         "sweep forwards": "::forward_avx2",
         "sweep backwards": "::backward_avx2",
-        "matrix product": "product_rows",
-        "links of springs": "::link_avx2",
+        "links of springs": "::group_avx2",
+        "places of nodes by bundles": "::look_avx2",
         "forces of springs": "pair_forces",
         "forces of bends": "stencil_forces",
     }),
     "jelly": (["bench", "w2", "--n", "7", "--quick", "--threads", "1"], {
-        "assembly of tetrahedra": "Eights::assemble",
+        "assembly of tetrahedra": "::assemble_avx2",
         "forces of tetrahedra": "::forces_avx2",
     }),
 }

@@ -316,6 +316,9 @@ pub struct Bench {
     /// Leave the converged run out
     #[arg(long)]
     pub quick: bool,
+    /// For w1 and w3: so many more runs of each kind that start a ten-millionth of a metre apart, for what is chance in a figure
+    #[arg(long, value_name = "RUNS", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub spread: u8,
     /// Change a value of a workload's scene, such as body.sheet.integrator=backward-euler
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,

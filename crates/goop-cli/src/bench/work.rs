@@ -1,7 +1,8 @@
 //! The workloads on which other programs are timed too: cloth from two corners, a block that sinks, cloth over a ball.
 //!
 //! Each is a built-in scene at any resolution. Quality is the distance from the converged run: the same scene with a
-//! tenth of the step, three Newton iterations and a tight solve.
+//! tenth of the step, three Newton iterations and a tight solve. A cloth that snaps about is chaotic: runs that start a ten-millionth of
+//! a metre apart tell how much of the distance is chance.
 
 use super::clock::{self, Cost};
 use crate::args::{Bench, Workload};
@@ -20,6 +21,8 @@ use std::path::Path;
 const FPS: f64 = 60.0;
 /// Times at which energies are compared (s).
 const TIMES: [f64; 3] = [0.25, 0.5, 1.0];
+/// How far apart runs start (m).
+const APART: f64 = 1e-7;
 /// The converged run has so many times as many steps.
 const FINER: f64 = 10.0;
 
@@ -62,12 +65,25 @@ pub fn run(args: &Bench) -> Result<End> {
     let sizes = args.n.map_or(sizes.to_vec(), |n| vec![n.clamp(4, 1000)]);
     let mut rows = Vec::new();
     for n in sizes {
-        let coarse = play(args, name, n, false)?;
-        let fine = if args.quick { None } else { Some(play(args, name, n, true)?) };
+        let coarse = play(args, name, n, false, 0)?;
+        let fine = if args.quick { None } else { Some(play(args, name, n, true, 0)?) };
         if !args.json {
             print(name, n, &coarse, fine.as_ref());
         }
-        rows.push(json_of(n, &coarse, fine.as_ref()));
+        let mut row = json_of(n, &coarse, fine.as_ref());
+        if name != "w2" && args.spread > 0 {
+            let others = |fine: bool, first: &Run| -> Result<Vec<[f64; 3]>> {
+                let more = (1..=args.spread).map(|k| Ok(play(args, name, n, fine, k)?.quality.stretch));
+                std::iter::once(Ok(first.quality.stretch)).chain(more).collect()
+            };
+            let own = Spread::of(&others(false, &coarse)?);
+            let converged = fine.as_ref().map(|fine| others(true, fine).map(|all| Spread::of(&all))).transpose()?;
+            if !args.json {
+                print_spread(1 + args.spread, &own, converged.as_ref());
+            }
+            row["quality"]["spread"] = json!({ "own": own.json(), "converged": converged.map(|c| c.json()) });
+        }
+        rows.push(row);
     }
     if args.json {
         let mut object = rows[0].clone();
@@ -108,9 +124,11 @@ pub(super) fn open_work(name: &str, n: usize, dt: Option<f64>, fine: bool, more:
     Ok(Opened { loaded, built, name: name.to_owned() })
 }
 
-fn play(args: &Bench, name: &str, n: usize, fine: bool) -> Result<Run> {
+/// One run, the so-many-eth from where it starts.
+fn play(args: &Bench, name: &str, n: usize, fine: bool, which: u8) -> Result<Run> {
     let more: Vec<&str> = args.set.iter().map(String::as_str).collect();
     let mut opened = open_work(name, n, args.dt, fine, &more)?;
+    opened.built.model.bodies[0].start.position.y += APART * f64::from(which);
     let step = &mut opened.built.model.step;
     if fine {
         step.dt /= FINER;
@@ -219,6 +237,36 @@ impl View {
             let middles = self.cells.iter().map(|c| c[..4].iter().map(|&n| x[n as usize]).sum::<DVec3>() / 4.0);
             quality.depth[1] = middles.map(depth).fold(quality.depth[1], f64::max);
         }
+    }
+}
+
+/// Stretches of several runs: at the end, at their worst and late, each their mean, least and largest.
+struct Spread([[f64; 3]; 3]);
+
+impl Spread {
+    fn of(runs: &[[f64; 3]]) -> Self {
+        Self([0, 1, 2].map(|k| {
+            let values = || runs.iter().map(|stretch| stretch[k]);
+            let mean = values().sum::<f64>() / runs.len() as f64;
+            [mean, values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
+        }))
+    }
+
+    fn json(&self) -> Value {
+        let [end, worst, late] =
+            self.0.map(|[mean, least, most]| json!({ "mean": mean, "least": least, "most": most }));
+        json!({ "end_stretch": end, "worst_stretch": worst, "late_stretch": late })
+    }
+}
+
+fn print_spread(runs: u8, own: &Spread, converged: Option<&Spread>) {
+    let text = |spread: &Spread, k: usize| {
+        let [mean, least, most] = spread.0[k].map(|v| 100.0 * v);
+        format!("{mean:.2} % ({least:.2} to {most:.2})")
+    };
+    for (k, what) in [(0, "at the end"), (2, "late"), (1, "at worst")] {
+        let beside = converged.map_or(String::new(), |c| format!(", converged {}", text(c, k)));
+        println!("  stretch {what} of {runs} runs {:.0e} m apart: {}{beside}", APART, text(own, k));
     }
 }
 

@@ -599,7 +599,8 @@ impl<'a, B: Blocks> Sweep<'a, B> {
     #[inline(always)]
     fn ask_for(&self, bundle: usize) {
         let row = &self.pattern.rows[bundle];
-        let slots = row.slot as usize..row.slot as usize + usize::from(row.loose + row.across + row.even);
+        let count = usize::from(row.loose) + usize::from(row.across) + usize::from(row.even);
+        let slots = row.slot as usize..row.slot as usize + count;
         ask(&self.values[slots]);
         ask(&self.scales[bundle..bundle + 1]);
     }
