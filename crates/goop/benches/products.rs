@@ -56,6 +56,8 @@ fn system(side: usize) -> System {
     let (n, mass) = (shape.len(), 1000.0 / shape.len() as f64);
     let mut matrix = springs.structure();
     let mut links = matrix.clone();
+    let free: Vec<bool> = shape.rest_positions.iter().map(|r| r.y > -0.5 + 1e-9).collect();
+    links.arrange(&free);
     links.clear_for(false, true);
     for matrix in [&mut matrix, &mut links] {
         springs.stiffness(&springs.memory(), &x, Weights { position: H * H, velocity: H }, false, matrix);
@@ -64,7 +66,6 @@ fn system(side: usize) -> System {
     let (mut force, mut damping) = (vec![DVec3::ZERO; n], vec![DVec3::ZERO; n]);
     springs.forces(&springs.memory(), &x, &vec![DVec3::ZERO; n], &mut force, &mut damping);
     let right = force.iter().map(|f| H * (*f - 9.81 * mass * DVec3::Y)).collect();
-    let free = shape.rest_positions.iter().map(|r| r.y > -0.5 + 1e-9).collect();
     System { matrix, links, free, right }
 }
 
