@@ -41,6 +41,7 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
         None => at.damping.get(i).copied().unwrap_or(DVec3::ZERO),
     };
     let springs = |i: usize| if linearised { scratch.used[i] } else { at.elastic[i] + damper(i) };
+    let potential = |i: usize| if known.is_some() { springs(i) } else { springs(i) - damper(i) };
     // What the scheme moved nodes by.
     let used = |i: usize| match integrator {
         Integrator::ImplicitMidpoint | Integrator::Bdf2 | Integrator::ExplicitTaylor => (x1[i] - x0[i]) / dt,
@@ -48,10 +49,11 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
     };
     // The rate of change of momentum that the scheme set equal to the forces.
     let two_step = scratch.two_step.now.filter(|_| integrator == Integrator::Bdf2);
-    let inertia = |i: usize| match two_step {
-        Some(h) => body.masses[i] / h * (v1[i] - scratch.two_step.velocities[i]),
-        None => body.masses[i] / dt * (v1[i] - v0[i]),
+    let (from, rate) = match two_step {
+        Some(h) => (&scratch.two_step.velocities, 1.0 / h),
+        None => (v0, 1.0 / dt),
     };
+    let inertia = |i: usize| body.masses[i] * rate * (v1[i] - from[i]);
     let drag_velocity = |i: usize, used: DVec3| match integrator {
         Integrator::ExplicitTaylor => v0[i],
         Integrator::SymplecticEuler if body.axes.coordinates == Coordinates::Reduced => v0[i],
@@ -59,42 +61,20 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
         Integrator::Bdf2 => v1[i],
         _ => used,
     };
-    // Nothing but weight, springs and their dampers, which is what most bodies have: with every question asked once.
-    let alone = known.is_some() && linearised && scratch.loads.is_empty() && scratch.drives.is_empty();
-    let (past, by) = match two_step {
-        Some(h) => (&scratch.two_step.velocities, 1.0 / h),
-        None => (v0, 1.0 / dt),
-    };
-    let undragged = |nodes: std::ops::Range<usize>| body.drag[nodes].iter().all(|drag| *drag == 0.0);
     let [kinetic, potential_work, kinetic_part, damping, drag, wind_work, load_work, gravity_change, drive_work] =
         Chunks::new(body.len()).sum(|_, range| {
-            let mut s = [0.0; 9];
-            if alone && undragged(range.clone()) {
-                let mut weighed = DVec3::ZERO;
-                let (masses, used, past) =
-                    (&body.masses[range.clone()], &scratch.used[range.clone()], &past[range.clone()]);
-                let (x0, x1, v0, v1) = (&x0[range.clone()], &x1[range.clone()], &v0[range.clone()], &v1[range]);
-                let each = masses.iter().zip(used).zip(past).zip(x0.iter().zip(x1)).zip(v0.iter().zip(v1));
-                for ((((&m, used), past), (x0, x1)), (v0, v1)) in each {
-                    let dx = *x1 - *x0;
-                    let square = v1.length_squared();
-                    s[0] += 0.5 * m * square;
-                    s[1] += used.dot(dx);
-                    s[2] += m * (by * (*v1 - *past).dot(dx) - 0.5 * (square - v0.length_squared()));
-                    weighed += m * dx;
-                }
-                s[7] = -model.gravity.dot(weighed);
-                return s;
-            }
+            let (mut s, mut weighed) = ([0.0; 9], DVec3::ZERO);
             for i in range {
                 let m = body.masses[i];
                 let (dx, dv) = (x1[i] - x0[i], v1[i] - v0[i]);
                 s[0] += 0.5 * m * v1[i].length_squared();
-                s[1] += (springs(i) - damper(i)).dot(dx);
-                let v_used = used(i);
+                s[1] += potential(i).dot(dx);
                 s[2] += inertia(i).dot(dx) - 0.5 * m * (v0[i] + v1[i]).dot(dv);
-                s[3] -= damper(i).dot(dx);
+                if known.is_none() {
+                    s[3] -= damper(i).dot(dx);
+                }
                 if body.drag[i] != 0.0 {
+                    let v_used = used(i);
                     let force = scratch.drag(body, i) * (drag_velocity(i, v_used) - wind);
                     s[4] += dt * force.dot(v_used - wind);
                     s[5] -= dt * force.dot(wind);
@@ -102,11 +82,12 @@ pub fn nodal(model: &Model, body: &Body, clock: Clock, before: &BodyState, state
                 if let Some(load) = scratch.loads.get(i) {
                     s[6] += load.dot(dx);
                 }
-                s[7] -= m * model.gravity.dot(dx);
+                weighed += m * dx;
                 if let Some(drive) = scratch.drives.get(i) {
                     s[8] += drive.dot(dx);
                 }
             }
+            s[7] = -model.gravity.dot(weighed);
             s
         });
     let (potential_work, damping) = (potential_work - known.unwrap_or(0.0), damping - known.unwrap_or(0.0));
