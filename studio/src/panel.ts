@@ -32,9 +32,12 @@ function options(select: HTMLSelectElement, values: [string, string][], chosen: 
     if (document.activeElement !== select || select.value === "") select.value = chosen;
 }
 
+/// For so long after it was moved a slider is someone's (ms).
+const HELD = 600;
+
 /// While someone is at a control it shows what they do, not what the engine says.
 const busy = (input: HTMLInputElement) => input.type === "range"
-    ? performance.now() - Number(input.dataset.touched ?? -1e9) < 600
+    ? performance.now() - Number(input.dataset.touched ?? -1e9) < HELD
     : document.activeElement === input && input.dataset.typing === "yes";
 addEventListener("input", event => {
     const input = event.target as HTMLInputElement;
@@ -48,6 +51,7 @@ export class Panel {
     body = 0;
     state: State | null = null;
     private materialKey = "";
+    private later = 0;
 
     constructor(private readonly send: Send, private readonly choose: (body: number) => void) {
         const select = (id: string, act: (value: string) => void) => {
@@ -105,7 +109,16 @@ export class Panel {
     }
 
     private number(id: string, value: number): void {
-        if (!busy($(id))) $(id).value = String(value);
+        if (!this.isBusy($(id))) $(id).value = String(value);
+    }
+
+    /// What a slider has missed while it was someone's it shows when it no longer is.
+    private isBusy(input: HTMLInputElement): boolean {
+        const is = busy(input);
+        if (is && input.type === "range" && !this.later) {
+            this.later = window.setTimeout(() => { this.later = 0; this.update(this.state!); }, HELD);
+        }
+        return is;
     }
 
     private material(card: Record<string, number | null>, raw: boolean): void {
@@ -128,7 +141,7 @@ export class Panel {
         }
         for (const [name, unit, low, high, log] of there) {
             const input = $(`m-${name}`), value = card[name]!;
-            if (busy(input)) continue;
+            if (this.isBusy(input)) continue;
             const s = log ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
             input.value = String(Math.min(1, Math.max(0, s)));
             input.nextElementSibling!.textContent = `${short(value)} ${unit}`;
