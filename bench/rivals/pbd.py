@@ -1,36 +1,26 @@
 """Runs workload 1 or 2 in PositionBasedDynamics (pypbd) and prints one line of JSON.
 
-    python pbd.py w1 64 10     cloth by XPBD, 10 substeps of a step of 5 ms
-    python pbd.py w2 13 10     block by XPBD finite elements
+    python pbd.py w1 64 10          cloth by XPBD, 10 substeps of a step of 5 ms
+    python pbd.py w2 13 10 60       block by XPBD finite elements; stopped after 60 s of wall time
 """
-import json
 import sys
-import time
 
 import numpy as np
 import pypbd as pbd
 
+from common import FPS, Block, Clock, Sheet, report
+
 CLOTH_XPBD, SOLID_XPBD = 4, 3
-STEP, FPS = 0.005, 60
+STEP = 0.005
 
 
 def positions(particles, count):
     return np.array([particles.getPosition(i) for i in range(count)])
 
 
-def largest_stretch(x, n):
-    sheet, rest = x.reshape(n, n, 3), 1.0 / (n - 1)
-    along = [np.linalg.norm(np.diff(sheet, axis=axis), axis=2).max() for axis in (0, 1)]
-    return max(along) / rest - 1.0
-
-
-def volumes(x, cells):
-    edges = x[cells[:, 1:]] - x[cells[:, :1]]
-    return np.abs(np.linalg.det(edges)).sum()
-
-
 def main():
     work, n, substeps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    timer = Clock(float(sys.argv[4]) if len(sys.argv) > 4 else 120.0)
     simulation = pbd.Simulation.getCurrent()
     simulation.initDefault()
     model = simulation.getModel()
@@ -52,46 +42,30 @@ def main():
     if work == "w1":
         model.addClothConstraints(mesh, CLOTH_XPBD, 1000.0, 1000.0, 1000.0, 1000.0, 0.3, 0.3, False, False)
         model.addBendingConstraints(mesh, 3, 0.01)
+        view = Sheet(n, False)
     else:
         model.addSolidConstraints(mesh, SOLID_XPBD, 1e5, 0.4, 1e5, False, False)
-    clock = simulation.getTimeStep()
-    clock.setValueUInt(pbd.TimeStepController.NUM_SUB_STEPS, substeps)
-    clock.setValueUInt(pbd.TimeStepController.MAX_ITERATIONS, 1)
-    pbd.TimeManager.getCurrent().setTimeStepSize(STEP)
-
-    seconds = 1 if work == "w2" else 2
-    wall = cpu = 0.0
-    worst = end = drop = volume = 0.0
-    cells = None
-    if work == "w2":
         # The list is a view of the mesh, which has to be kept.
         inner = mesh.getParticleMesh()
-        cells = np.array(inner.getTets(), dtype=int).reshape(-1, 4).copy()
-        before = volumes(start, cells)
-        top = start[:, 1] > start[:, 1].max() - 1e-6
-    done, frames = 0, seconds * FPS
+        view = Block(start, np.array(inner.getTets(), dtype=int).reshape(-1, 4).copy(), 1)
+    stepper = simulation.getTimeStep()
+    stepper.setValueUInt(pbd.TimeStepController.NUM_SUB_STEPS, substeps)
+    stepper.setValueUInt(pbd.TimeStepController.MAX_ITERATIONS, 1)
+    pbd.TimeManager.getCurrent().setTimeStepSize(STEP)
+
+    done, frames, whole = 0, (1 if work == "w2" else 2) * FPS, True
     for frame in range(1, frames + 1):
         upto = round(frame / FPS / STEP)
-        from_wall, from_cpu = time.perf_counter(), time.process_time()
-        for _ in range(upto - done):
-            clock.step(model)
-        wall += time.perf_counter() - from_wall
-        cpu += time.process_time() - from_cpu
+        with timer:
+            for _ in range(upto - done):
+                stepper.step(model)
         done = upto
         x = positions(particles, count)
-        if not np.isfinite(x).all():
+        if not np.isfinite(x).all() or (timer.spent() and frame < frames):
+            whole = False
             break
-        if work == "w1":
-            end = largest_stretch(x, n)
-            worst = max(worst, end)
-        elif 2 * frame > frames:
-            drop += 2.0 / frames * (start[top, 1] - x[top, 1]).mean()
-            volume += 2.0 / frames * (volumes(x, cells) / before - 1.0)
-    print(json.dumps({
-        "name": "pypbd", "settings": f"{substeps} substeps", "cpu_per_second": cpu / seconds,
-        "wall_per_second": wall / seconds,
-        "quality": {"end_stretch": end, "worst_stretch": worst, "mean_drop": drop, "volume_change": volume},
-    }))
+        view.look(*((x, 2 * frame > frames) if work == "w2" else (x,)))
+    report("pypbd", f"{substeps} substeps", timer, done * STEP, whole, view.figures())
 
 
 main()
