@@ -32,8 +32,9 @@ use std::ops::Range;
 /// Empty places have no node, and spare blocks no source.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Nodes to a piece at least, pieces at most, and the share of a body that may lie between them.
-const PIECE: usize = 6_000;
+/// Nodes to a piece at least, pieces at most, and the share of a body that may lie between them. Pieces are a power of two, so that
+/// as many threads have as many of them.
+const PIECE: usize = 4_200;
 const MOST_PIECES: usize = 16;
 const BETWEEN: f64 = 0.2;
 /// Pieces begin where a line does, if it is no longer than this.
@@ -342,7 +343,7 @@ impl Cut {
     /// As many pieces as are worth it.
     fn new(free: &[bool], around: &Around) -> Self {
         let n = free.iter().filter(|free| **free).count();
-        let mut pieces = (n / PIECE).clamp(1, MOST_PIECES);
+        let mut pieces = 1 << (n / PIECE).clamp(1, MOST_PIECES).ilog2();
         loop {
             let out = Self::into(pieces, free, around);
             let between = out.between.iter().filter(|b| **b != NONE).count();

@@ -527,11 +527,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                     let to = even.get_unchecked_mut(target.bundle().wrapping_sub(first));
                     (self.slot(row, slots + s), to, target.on())
                 };
-                if on == 0 {
-                    store(slot.add_mirrored::<S>(own, load(to)), to);
-                } else {
-                    store(plus(load(to), turned(slot.add_mirrored::<S>(own, zero), on)), to);
-                }
+                store(plus(load(to), turned(slot.add_mirrored::<S>(own, zero), on)), to);
             }
         }
     }
@@ -572,7 +568,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                     (self.slot(row, slots + s), from, target.on())
                 };
                 let from = load::<S>(from);
-                sum = slot.add(if on == 0 { from } else { turned(from, WIDEST - on) }, sum);
+                sum = slot.add(turned(from, WIDEST - on), sum);
             }
             if row.next {
                 // SAFETY: as above.
