@@ -23,23 +23,28 @@
 pub(crate) mod closest;
 mod crossing;
 mod find;
+mod held;
 mod island;
+mod meeting;
 mod respond;
+mod search;
 pub mod solve;
 mod surface;
 mod tie;
 
 use super::Impact;
-use crate::coordinates::framed::respond::Kind;
 use crate::coordinates::nodal::{Outcome, Scratch};
-use crate::model::{Body, Coordinates, Model};
-use crate::state::{BodyState, State};
-use find::{Part, Reach, Search, Side};
-use glam::{DMat3, DVec3};
+use crate::model::{Coordinates, Model};
+use crate::state::State;
+use find::{Part, Reach, Search};
+use glam::DVec3;
+use held::{hold_framed, hold_rigid, turn};
 use island::{Island, MOST_LACKING};
+use meeting::measured;
+pub use meeting::{Kept, Key, Meeting, NOTHING, Spot};
 use rayon::prelude::*;
 use respond::Touched;
-use serde::{Deserialize, Serialize};
+pub use search::{crossed, overlap};
 use solve::Wish;
 use surface::Surface;
 pub use tie::{Grip, Tie};
@@ -69,127 +74,11 @@ pub struct PairRule {
     pub restitution: Option<f64>,
 }
 
-/// A point of a body: a mean of up to three nodes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
-    /// Which body; [`NOTHING`] where there is none.
-    pub body: u32,
-    /// Its nodes.
-    pub nodes: [u32; 3],
-    /// Their weights; sum one.
-    pub weights: [f64; 3],
-}
-
-/// The body of a spot that is fixed in the world.
-pub const NOTHING: u32 = u32::MAX;
-
-impl Spot {
-    fn of(&self, list: &[DVec3]) -> DVec3 {
-        (0..3).map(|k| self.weights[k] * list[self.nodes[k] as usize]).sum()
-    }
-
-    fn node(body: usize, node: u32) -> Self {
-        Self { body: body as u32, nodes: [node; 3], weights: [1.0, 0.0, 0.0] }
-    }
-}
-
-/// Names a meeting from step to step: which bodies, and which node and element, or which edges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
-    /// 0: node and element, 1: two edges, 2: a node and what it is tied to.
-    pub kind: u32,
-    /// Of the first feature, of the second.
-    pub bodies: [u32; 2],
-    /// Their numbers in the surfaces.
-    pub features: [u32; 2],
-}
-
-/// What a meeting leaves to the next step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
-    /// Which.
-    pub key: Key,
-    /// Force on the first body (N).
-    pub force: DVec3,
-    /// Speed with which they are to part in the next step (m/s); 0: none.
-    pub rebound: f64,
-}
-
-/// A place where two surfaces are near.
-#[derive(Clone, Copy, Debug)]
-pub struct Meeting {
-    /// Its name.
-    pub key: Key,
-    /// On the first body, and on the second.
-    pub spots: [Spot; 2],
-    /// From the second to the first.
-    pub normal: DVec3,
-    /// How much further than the distance kept they are apart at the start, along the normal (m).
-    pub gap: f64,
-    /// The distance kept (m).
-    pub kept: f64,
-    friction: f64,
-    restitution: f64,
-    rebound: f64,
-    /// Speed of approach at the start, and at the end were there no impulse (m/s).
-    approach: [f64; 2],
-    impulse: DVec3,
-    /// Of a tie: the velocity with which its places are to part (m/s), and how far it gives way (1/kg).
-    tied: Option<DVec3>,
-    give: f64,
-    /// It was found by a crossing in this round, or at all.
-    crossed: bool,
-    fresh: bool,
-}
-
-impl Meeting {
-    fn new(key: Key, first: Spot, second: Spot, normal: DVec3, gap: f64, kept: f64) -> Self {
-        Self {
-            key,
-            spots: [first, second],
-            normal,
-            gap,
-            kept,
-            friction: 0.0,
-            restitution: 0.0,
-            rebound: 0.0,
-            approach: [0.0; 2],
-            impulse: DVec3::ZERO,
-            tied: None,
-            give: 0.0,
-            crossed: false,
-            fresh: false,
-        }
-    }
-
-    fn wish(&self, dt: f64) -> Wish {
-        match self.tied {
-            Some(velocity) => Wish::Tied { velocity, compliance: self.give },
-            None => {
-                Wish::Apart { normal: self.normal, speed: self.speed(dt), friction: self.friction, slide: DVec3::ZERO }
-            }
-        }
-    }
-
-    /// Speed at which they are to part at least (m/s).
-    fn speed(&self, dt: f64) -> f64 {
-        if self.rebound > 0.0 {
-            self.rebound
-        } else if self.gap >= 0.0 {
-            -self.gap / dt
-        } else {
-            // What is too near is parted gently.
-            -self.gap * (PART / dt).min(RATE)
-        }
-    }
-}
-
-/// Share of what two places are too near that is made good in a step, and in a second (1/s): the speed stays.
-const PART: f64 = 0.2;
-const RATE: f64 = 5.0;
-
 /// Margin over the way that two places go towards each other.
 const MARGIN: f64 = 0.25;
+
+/// Numbers to go through from which on more than one thread is worth being woken.
+const WORTH: usize = 400_000;
 
 /// Steps that bodies in touch take for one of the world, at most.
 pub(crate) const ROUNDS: usize = 24;
@@ -204,13 +93,6 @@ const TOLERANCE: f64 = 3e-4;
 const MEETING: f64 = 1e-3;
 const SOON: usize = 2;
 
-/// Edges of the larger of two bodies for every part in which their search is done, and how many parts at most.
-const PART_OF_SEARCH: usize = 1000;
-const MOST_PARTS: usize = 64;
-
-/// Numbers to go through from which on more than one thread is worth being woken.
-const WORTH: usize = 400_000;
-
 /// Share of how far its bodies give way by which a tie does, too: ties of several nodes that cannot all be met, as they
 /// turn, do not pull at each other without end.
 const GIVE: f64 = 0.02;
@@ -218,9 +100,6 @@ const GIVE: f64 = 0.02;
 /// Share of what velocities lacked in the round before from which on bodies are asked anew how they give way: short of
 /// it, what they said in an earlier round of the step still leads on.
 const LAG: f64 = 0.3;
-
-/// Share of the distance kept by which places that nobody thought of may be too near: the next step parts them.
-const MISSED: f64 = 0.25;
 
 /// What is to be done after a round.
 #[derive(Clone, Debug, PartialEq)]
@@ -387,137 +266,6 @@ impl Meetings {
         }
         self.found = found;
         self.gather_touched();
-    }
-
-    /// Bodies whose bounds over the step meet, and their boxes, as far as a pair is looked at.
-    fn near(&mut self, model: &Model, before: &State, slack: f64, looks: impl Fn([usize; 2]) -> bool) {
-        self.pairs.clear();
-        self.wider.clear();
-        self.wider.resize(self.surfaces.len(), (0.0, false));
-        for b in 0..self.surfaces.len() {
-            if let Some(surface) = &mut self.surfaces[b] {
-                let moves = &self.moves[b];
-                let most = moves.iter().map(|m| m.length_squared()).fold(0.0, f64::max).sqrt();
-                self.wider[b].0 = surface.half + 0.5 * slack + MARGIN * most;
-                surface.follow_bounds(&before.bodies[b].positions, |i| moves[i], self.wider[b].0);
-            }
-        }
-        self.sweep(model, looks);
-        let (moves, wider) = (&self.moves, &self.wider);
-        let follow = |(b, surface): (usize, &mut Option<Surface>)| {
-            if let Some(surface) = surface.as_mut().filter(|_| wider[b].1) {
-                surface.follow(&before.bodies[b].positions, |i| moves[b][i], wider[b].0);
-            }
-        };
-        let elements: usize = self.surfaces.iter().flatten().map(|s| s.elements.len()).sum();
-        self.heavy = 100 * elements > WORTH;
-        match self.heavy {
-            true => self.surfaces.par_iter_mut().enumerate().for_each(follow),
-            false => self.surfaces.iter_mut().enumerate().for_each(follow),
-        }
-    }
-
-    /// Pairs whose bounds meet: bodies in the order of their lower ends along x, each beside those that begin before it ends.
-    fn sweep(&mut self, model: &Model, looks: impl Fn([usize; 2]) -> bool) {
-        let Self { surfaces, order, pairs, jobs, wider, members, .. } = self;
-        order.clear();
-        order.extend((0..surfaces.len()).filter(|&b| surfaces[b].is_some() && members[b]));
-        let low = |b: usize| surfaces[b].as_ref().map_or(f64::INFINITY, |s| s.low.x);
-        order.sort_unstable_by(|&a, &b| low(a).total_cmp(&low(b)).then(a.cmp(&b)));
-        for (k, &one) in order.iter().enumerate() {
-            let Some(first) = &surfaces[one] else { continue };
-            if model.bodies[one].contact.itself && model.rule(one, one).is_none_or(|rule| rule.meet) {
-                pairs.push([one, one]);
-            }
-            for &two in order[k + 1..].iter().take_while(|&&two| low(two) <= first.high.x) {
-                let Some(second) = &surfaces[two] else { continue };
-                let meets = model.bodies[one].contact.bodies && model.bodies[two].contact.bodies;
-                let apart = first.low.cmpgt(second.high).any() || second.low.cmpgt(first.high).any();
-                if meets && !apart && model.rule(one, two).is_none_or(|rule| rule.meet) {
-                    pairs.push([one.min(two), one.max(two)]);
-                }
-            }
-        }
-        pairs.sort_unstable();
-        jobs.clear();
-        for &pair in pairs.iter() {
-            let edges = pair.map(|b| surfaces[b].as_ref().map_or(0, |s| s.edges.len()));
-            let of = (edges[0].max(edges[1]) / PART_OF_SEARCH).clamp(1, MOST_PARTS);
-            jobs.extend((0..of).map(|which| (pair, Part { which, of })));
-        }
-        for &[a, b] in pairs.iter().filter(|pair| looks(**pair)) {
-            (wider[a].1, wider[b].1) = (true, true);
-        }
-    }
-
-    fn side<'a>(&'a self, model: &'a Model, before: &'a State, b: usize) -> Option<Side<'a>> {
-        Some(Side {
-            index: b as u32,
-            body: &model.bodies[b],
-            surface: self.surfaces[b].as_ref()?,
-            x: &before.bodies[b].positions,
-            moves: &self.moves[b],
-            tied: &self.tied[b],
-        })
-    }
-
-    /// All meetings of near bodies that are looked at, in the order of their names.
-    fn find(
-        &mut self,
-        model: &Model,
-        before: &State,
-        reach: Reach,
-        out: &mut Vec<Meeting>,
-        looks: impl Fn([usize; 2]) -> bool + Sync,
-    ) {
-        let mut lists = std::mem::take(&mut self.lists);
-        if lists.len() < self.jobs.len() {
-            lists.resize_with(self.jobs.len(), Default::default);
-        }
-        let look = |(&([a, b], part), (search, list)): (&Job, &mut (Search, Vec<Meeting>))| {
-            list.clear();
-            if !looks([a, b]) {
-                return;
-            }
-            if let (Some(a), Some(b)) = (self.side(model, before, a), self.side(model, before, b)) {
-                find::meetings(a, b, part, reach, search, list);
-            }
-        };
-        match self.heavy {
-            true => self.jobs.par_iter().zip(&mut lists).for_each(look),
-            false => self.jobs.iter().zip(&mut lists).for_each(look),
-        }
-        out.extend(lists.iter().take(self.jobs.len()).flat_map(|(_, list)| list));
-        self.lists = lists;
-        out.sort_unstable_by_key(|m| m.key);
-    }
-
-    /// Gives a meeting what its bodies and the last step say of it.
-    fn dress(&self, model: &Model, before: &State, dt: f64, meeting: &mut Meeting) {
-        let [a, b] = meeting.spots.map(|s| s.body as usize);
-        let rule = model.rule(a, b);
-        let card = |b: usize| &model.bodies[b].material.card;
-        let larger = |of: fn(&crate::material::Material) -> f64| of(card(a)).max(of(card(b)));
-        meeting.friction = rule.and_then(|r| r.friction).unwrap_or_else(|| larger(|card| card.friction));
-        meeting.restitution = rule.and_then(|r| r.restitution).unwrap_or_else(|| larger(|card| card.restitution));
-        if let Ok(k) = before.meetings.binary_search_by_key(&meeting.key, |kept| kept.key) {
-            let kept = &before.meetings[k];
-            (meeting.impulse, meeting.rebound) = (kept.force * dt, kept.rebound);
-        }
-        if meeting.tied.is_some() {
-            return;
-        }
-        let velocity = |s: &Spot| s.of(&before.bodies[s.body as usize].velocities);
-        let approach = -(velocity(&meeting.spots[0]) - velocity(&meeting.spots[1])).dot(meeting.normal);
-        meeting.approach = [approach; 2];
-    }
-
-    /// Which bodies are in touch.
-    fn gather_touched(&mut self) {
-        self.active.fill(false);
-        for meeting in &self.found {
-            meeting.spots.iter().for_each(|s| self.active[s.body as usize] = true);
-        }
     }
 
     /// Writes the forces of the meetings to the work spaces of the bodies.
@@ -807,84 +555,6 @@ impl Meetings {
         self.moves.iter().flatten().all(|m| m.is_finite())
     }
 
-    /// Adds places that nobody thought of and that came too near on the way that was really taken; whether there are any.
-    fn add_missed(
-        &mut self,
-        model: &Model,
-        dt: f64,
-        before: &State,
-        state: &State,
-        looks: impl Fn([usize; 2]) -> bool + Sync,
-    ) -> bool {
-        let mut missed = std::mem::take(&mut self.missed);
-        missed.clear();
-        let reach = Reach { slack: 0.0, margin: 0.0, all: false, known: &before.meetings };
-        self.find(model, before, reach, &mut missed, looks);
-        missed.retain(|m| {
-            let near = m.gap + dt * measured(&m.spots, dt, before, state).dot(m.normal);
-            near < -MISSED * m.kept && self.found.binary_search_by_key(&m.key, |m| m.key).is_err()
-        });
-        for meeting in &mut missed {
-            self.dress(model, before, dt, meeting);
-            (meeting.impulse, meeting.fresh) = (DVec3::ZERO, true);
-        }
-        let any = !missed.is_empty();
-        if any {
-            self.found.append(&mut missed);
-            self.found.sort_unstable_by_key(|m| m.key);
-            self.gather_touched();
-        }
-        self.missed = missed;
-        any
-    }
-
-    /// Whether anything passed through anything on the way that was really taken, among bodies that are looked at.
-    /// Where it did, the place and the direction at that moment become those of a meeting.
-    fn look_for_crossings(
-        &mut self,
-        model: &Model,
-        dt: f64,
-        before: &State,
-        looks: impl Fn([usize; 2]) -> bool + Sync,
-    ) -> Option<([usize; 2], u32)> {
-        let mut lists = std::mem::take(&mut self.lists);
-        if lists.len() < self.jobs.len() {
-            lists.resize_with(self.jobs.len(), Default::default);
-        }
-        let look = |(&([a, b], part), (search, list)): (&Job, &mut (Search, Vec<Meeting>))| {
-            list.clear();
-            if !looks([a, b]) {
-                return None;
-            }
-            let (one, two) = (self.side(model, before, a)?, self.side(model, before, b)?);
-            crossing::find(one, two, part, model.flat, search, list).map(|node| ([a, b], node))
-        };
-        let crossed = match self.heavy {
-            true => self.jobs.par_iter().zip(&mut lists).filter_map(look).min(),
-            false => self.jobs.iter().zip(&mut lists).filter_map(look).min(),
-        };
-        if crossed.is_some() {
-            for meeting in lists.iter().take(self.jobs.len()).flat_map(|(_, list)| list) {
-                let mut meeting = *meeting;
-                self.dress(model, before, dt, &mut meeting);
-                (meeting.crossed, meeting.fresh) = (true, true);
-                match self.found.binary_search_by_key(&meeting.key, |m| m.key) {
-                    Ok(k) => {
-                        meeting.impulse = self.found[k].impulse;
-                        self.found[k] = meeting;
-                    }
-                    Err(k) => {
-                        meeting.impulse = DVec3::ZERO;
-                        self.found.insert(k, meeting);
-                    }
-                }
-            }
-            self.gather_touched();
-        }
-        self.lists = lists;
-        crossed
-    }
-
     /// Books what the impulses did, and keeps what the next step needs.
     pub(crate) fn finish(
         &mut self,
@@ -965,76 +635,6 @@ impl Meetings {
     }
 }
 
-/// Rows of a rigid body's own pins and obstacles.
-fn hold_rigid(island: &mut Island, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
-    let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
-    for point in &scratch.points {
-        let i = point.node as usize;
-        let u = (state.positions[i] - before.positions[i]) / dt;
-        let wish = if point.pin {
-            Wish::Tied { velocity: u, compliance: 0.0 }
-        } else {
-            let speed = match point.impulse.dot(point.normal) > 0.0 {
-                true => u.dot(point.normal),
-                false => point.target.dot(point.normal),
-            };
-            Wish::Apart { normal: point.normal, speed, friction: point.friction, slide: point.surface }
-        };
-        island.spots.push([Spot::node(b, point.node), nothing]);
-        island.rows.push(wish, 1.0, point.impulse, u);
-    }
-}
-
-/// Rows of a framed body's own pins and obstacles.
-fn hold_framed(island: &mut Island, b: usize, before: &BodyState, state: &BodyState, dt: f64, scratch: &Scratch) {
-    let (Some(work), Some(f0), Some(f1)) = (&scratch.framed, &before.framed, &state.framed) else { return };
-    let turn = DMat3::from_quat(if f0.led.is_some() { f1.rotation } else { f0.rotation });
-    let nothing = Spot { body: NOTHING, nodes: [0; 3], weights: [0.0; 3] };
-    for hold in &work.holds {
-        let i = hold.node as usize;
-        let (u, impulse) = ((state.positions[i] - before.positions[i]) / dt, turn * hold.applied);
-        let wish = match hold.kind {
-            Kind::Pin { compliance, .. } => {
-                let compliance = compliance / (dt * dt);
-                Wish::Tied { velocity: u + compliance * impulse, compliance }
-            }
-            Kind::Contact { normal, surface, friction, .. } if impulse.dot(normal) > 0.0 => {
-                Wish::Apart { normal, speed: u.dot(normal), friction, slide: surface / dt }
-            }
-            Kind::Contact { .. } => continue,
-        };
-        island.spots.push([Spot::node(b, hold.node), nothing]);
-        island.rows.push(wish, 1.0, impulse, u);
-    }
-}
-
-/// Forces on all nodes of a body that turn it as a couple does (N m), and push it nowhere.
-fn turn(body: &Body, x: &[DVec3], couple: DVec3, pushes: &mut Vec<(u32, DVec3)>) {
-    let center = (0..x.len()).map(|i| body.masses[i] * x[i]).sum::<DVec3>() / body.mass();
-    let (mut inertia, mut size) = (DMat3::ZERO, 0.0);
-    for i in 0..x.len() {
-        let q = x[i] - center;
-        let own = DMat3::from_diagonal(DVec3::splat(q.length_squared())) - DMat3::from_cols(q * q.x, q * q.y, q * q.z);
-        inertia += own * body.masses[i];
-        size += body.masses[i] * q.length_squared();
-    }
-    // What has no inertia about some axis cannot be turned so.
-    if inertia.determinant() < 1e-9 * size.powi(3) {
-        return;
-    }
-    let spin = inertia.inverse() * couple;
-    pushes.extend((0..x.len()).map(|i| (i as u32, body.masses[i] * spin.cross(x[i] - center))));
-}
-
-/// The velocity over a step with which two spots part (m/s).
-fn measured(spots: &[Spot; 2], dt: f64, before: &State, state: &State) -> DVec3 {
-    let moved = |s: &Spot| {
-        let (from, to) = (&before.bodies[s.body as usize].positions, &state.bodies[s.body as usize].positions);
-        s.of(to) - s.of(from)
-    };
-    (moved(&spots[0]) - moved(&spots[1])) / dt
-}
-
 impl Model {
     /// What is said of two bodies.
     pub fn rule(&self, a: usize, b: usize) -> Option<&PairRule> {
@@ -1061,39 +661,4 @@ impl Scratch {
 pub(crate) fn names(model: &Model, [a, b]: [usize; 2]) -> String {
     let name = |b: usize| &model.bodies[b].name;
     if a == b { "passes through itself".to_owned() } else { format!("passes through body '{}'", name(b)) }
-}
-
-/// Two bodies, or one and itself, that are in each other in a state.
-pub fn crossed(model: &Model, state: &State) -> Option<[usize; 2]> {
-    let mut meetings = Meetings::new(model, state);
-    for (b, moves) in meetings.moves.iter_mut().enumerate() {
-        moves.resize(state.bodies[b].positions.len(), DVec3::ZERO);
-    }
-    meetings.near(model, state, 0.0, |_| true);
-    let found = meetings.pairs.iter().find(|&&[a, b]| {
-        let (Some(one), Some(two)) = (meetings.side(model, state, a), meetings.side(model, state, b)) else {
-            return false;
-        };
-        crossing::overlap(one, two, model.flat, &mut Search::default())
-    });
-    found.copied()
-}
-
-/// Two bodies, or one and itself, that are in each other where they start: a scene cannot start so.
-pub fn overlap(model: &Model) -> Option<[usize; 2]> {
-    // Most scenes have nothing near anything: look at that first, without the states that framed bodies need.
-    let boxes: Vec<[DVec3; 2]> = (model.bodies.iter())
-        .map(|body| {
-            let start = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-            body.start_positions().iter().fold(start, |[low, high], x| [low.min(*x), high.max(*x)])
-        })
-        .collect();
-    let apart = |a: usize, b: usize| boxes[a][0].cmpgt(boxes[b][1]).any() || boxes[b][0].cmpgt(boxes[a][1]).any();
-    let n = boxes.len();
-    let meet = |a: usize, b: usize| model.bodies[a].contact.bodies && model.bodies[b].contact.bodies;
-    let near = (0..n).any(|a| model.bodies[a].contact.itself || (a + 1..n).any(|b| meet(a, b) && !apart(a, b)));
-    if !near {
-        return None;
-    }
-    crossed(model, &State::new(model))
 }
