@@ -3,7 +3,8 @@
 //!
 //! An iteration of the solver reads the blocks twice, once in each sweep, and the vectors, of which it writes some; a hybrid step
 //! reads its factors twice. Beside the time stands that of going through as many bytes in a row with the same threads, as many of them
-//! written: what the memory that serves this size allows.
+//! written: what the memory that serves this size allows. Both are taken in turn, as memory that is shared with others is now fast, now
+//! slow; what is printed are medians.
 
 use super::clock::{self, Cost};
 use super::hybrid;
@@ -21,13 +22,14 @@ const SIDES: [usize; 3] = [22, 46, 100];
 const SHEETS: [usize; 3] = [100, 316, 1000];
 /// Models of the block, and the bytes of a block of their matrices.
 const MODELS: [(&str, &str, usize); 2] = [("springs", "implicit", 16), ("elements", "jelly", 36)];
-/// Steps that are timed, after one that is not, and the longest that may take (s).
-const STEPS: usize = 6;
-const SECONDS: f64 = 60.0;
+/// Turns of a step and of going through the bytes, each after one that is not timed.
+const TURNS: usize = 7;
 /// Vectors of an iteration by node: r, p, x, t, S t and S back, t, p, q, sums and S forth, r and q at the end (bytes).
 const VECTORS: usize = 240;
 /// Those of them that are written.
 const WRITTEN: usize = 96;
+/// So many bytes are gone through at a time at least: waking threads is not to count.
+const MUCH: usize = 64 << 20;
 /// A line of memory (bytes).
 const LINE: usize = 64;
 
@@ -89,28 +91,36 @@ fn measure(args: &Bench, name: &str, formulation: &str, block: usize, n: usize) 
     let mut world = World::new(opened.built.model);
     let body = &world.model().bodies[0];
     let (nodes, pairs) = (body.len(), body.shape.tetrahedra().map_or(0, |t| t.edges().len()));
-    clock::measure(&mut world, 1, f64::INFINITY, |_| ())?;
-    let cost = clock::measure(&mut world, STEPS, SECONDS, |_| ())?;
     let bytes = 2 * pairs * block + nodes * VECTORS;
-    Ok(figures(name, nodes, cost, [bytes, nodes * WRITTEN], cost.sweeps / cost.iterations.max(1) as f64))
+    figures(name, &mut world, [bytes, nodes * WRITTEN], |cost| cost.sweeps / cost.iterations.max(1) as f64)
 }
 
 /// A hybrid sheet of so many nodes along a side.
 fn sheet(n: usize) -> Result<Value> {
     let body = hybrid::sheet(n)?;
-    let nodes = body.len();
     let bytes = hybrid::bytes(&body)?;
     let mut world = hybrid::world(body);
-    clock::measure(&mut world, 1, f64::INFINITY, |_| ())?;
-    let cost = clock::measure(&mut world, STEPS, SECONDS, |_| ())?;
-    let iterations = cost.iterations.max(cost.steps) as f64;
-    Ok(figures("hybrid", nodes, cost, [bytes, 0], cost.wall / iterations))
+    figures("hybrid", &mut world, [bytes, 0], |cost| cost.wall / cost.iterations.max(1) as f64)
 }
 
-/// `bytes`: in all, and those written.
-fn figures(name: &str, nodes: usize, cost: Cost, bytes: [usize; 2], iteration: f64) -> Value {
+/// `bytes`: in all, and those written; `iteration`: what one takes by what a step cost (s).
+fn figures(name: &str, world: &mut World, bytes: [usize; 2], iteration: impl Fn(&Cost) -> f64) -> Result<Value> {
+    let nodes = world.model().bodies[0].len();
+    let mut row_of_bytes = Row::new(bytes);
+    let (mut cost, mut times) = (Cost::default(), [Vec::new(), Vec::new()]);
+    for _ in 0..TURNS {
+        clock::measure(world, 1, f64::INFINITY, |_| ())?;
+        let step = clock::measure(world, 1, f64::INFINITY, |_| ())?;
+        times[0].push(iteration(&step));
+        cost.add(&step);
+        row_of_bytes.pass();
+        times[1].push(row_of_bytes.pass());
+    }
+    let [iteration, in_a_row] = times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        1e9 * times[TURNS / 2] / nodes as f64
+    });
     let [forces, assembly, solve, ..] = cost.ms().map(|ms| 1e6 * ms / nodes as f64);
-    let (iteration, in_a_row) = (1e9 * iteration / nodes as f64, 1e9 * in_a_row(bytes) / nodes as f64);
     let mut row = cost.json();
     let figures = json!({
         "model": name, "nodes": nodes, "bytes_per_iteration": bytes[0], "bytes_written": bytes[1], "ns_forces": forces, "ns_assembly": assembly,
@@ -119,39 +129,51 @@ fn figures(name: &str, nodes: usize, cost: Cost, bytes: [usize; 2], iteration: f
     if let (Value::Object(row), Value::Object(figures)) = (&mut row, figures) {
         row.extend(figures);
     }
-    row
+    Ok(row)
 }
 
-/// Seconds to go through so many bytes in a row, of which so many are written, each thread its own part; the best of several times.
-fn in_a_row([bytes, written]: [usize; 2]) -> f64 {
-    let threads = rayon::current_num_threads();
-    // The matrix is read twice: half as much memory.
-    let mut lines = vec![[1.0f32; LINE / 4]; ((bytes - written) / (2 * LINE)).max(1)];
-    // What is written has been read: the last of so many lines.
-    let every = ((bytes - written) as f64 / written.max(1) as f64).round().clamp(1.0, 1e6) as usize;
-    let part = lines.len().div_ceil(threads).next_multiple_of(every);
-    let mut once = || -> f32 {
-        let through = |part: &mut [[f32; LINE / 4]]| {
-            let mut sums = [0.0f32; LINE / 4];
-            for some in part.chunks_mut(every) {
-                let whole = some.len() == every && written > 0;
-                for line in &*some {
-                    sums.iter_mut().zip(line).for_each(|(sum, v)| *sum += v);
-                }
-                if let Some(last) = some.last_mut().filter(|_| whole) {
-                    last.iter_mut().zip(&sums).for_each(|(v, sum)| *v = 0.5 * *v + 1e-30 * sum);
-                }
-            }
-            sums.iter().sum::<f32>()
-        };
-        lines.par_chunks_mut(part).map(through).sum()
-    };
-    let mut best = f64::INFINITY;
-    for _ in 0..7 {
-        let start = Instant::now();
-        let sum = std::hint::black_box(once()) + std::hint::black_box(once());
-        best = best.min(start.elapsed().as_secs_f64());
-        assert!(sum >= 0.0);
+/// Bytes in a row, each thread its own part.
+struct Row {
+    /// Half as many as are read: a matrix is read twice.
+    lines: Vec<[f32; LINE / 4]>,
+    /// What is written has been read: the last of so many lines, where any is.
+    every: usize,
+    written: bool,
+    part: usize,
+    /// Passes at a time, so that waking threads does not count.
+    times: usize,
+}
+
+impl Row {
+    fn new([bytes, written]: [usize; 2]) -> Self {
+        let lines = vec![[1.0f32; LINE / 4]; ((bytes - written) / (2 * LINE)).max(1)];
+        let every = ((bytes - written) as f64 / written.max(1) as f64).round().clamp(1.0, 1e6) as usize;
+        let part = lines.len().div_ceil(rayon::current_num_threads()).next_multiple_of(every);
+        Self { lines, every, written: written > 0, part, times: 2 * MUCH.div_ceil(bytes) }
     }
-    best
+
+    /// Seconds to go through all of them, twice.
+    fn pass(&mut self) -> f64 {
+        let (start, every, written, times) = (Instant::now(), self.every, self.written, self.times);
+        let through = |part: &mut [[f32; LINE / 4]]| -> f32 {
+            (0..times).map(|_| std::hint::black_box(once(part, every, written))).sum()
+        };
+        let sum: f32 = self.lines.par_chunks_mut(self.part).map(through).sum();
+        assert!(sum >= 0.0);
+        2.0 / times as f64 * start.elapsed().as_secs_f64()
+    }
+}
+
+fn once(lines: &mut [[f32; LINE / 4]], every: usize, written: bool) -> f32 {
+    let mut sums = [0.0f32; LINE / 4];
+    for some in lines.chunks_mut(every) {
+        let whole = some.len() == every && written;
+        for line in &*some {
+            sums.iter_mut().zip(line).for_each(|(sum, v)| *sum += v);
+        }
+        if let Some(last) = some.last_mut().filter(|_| whole) {
+            last.iter_mut().zip(&sums).for_each(|(v, sum)| *v = 0.5 * *v + 1e-30 * sum);
+        }
+    }
+    sums.iter().sum()
 }
