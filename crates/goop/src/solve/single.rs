@@ -52,7 +52,7 @@ const STEP: f64 = 0.81;
 const DEEPEST: f64 = 1e-4;
 /// The iteration's own residual is measured after a sweep; it is stopped a little lower than asked for.
 const MARGIN: f64 = 0.95;
-/// A residual is led back where rounding is at most this share of it, and what of |x| rounding is taken to be: in the tests below it is
+/// A residual is led back where rounding is at most this share of it, and what of |x| rounding is taken to be: in its tests it is
 /// a fifth of that.
 const TRUSTED: f64 = 0.05;
 const ROUNDING: f64 = 8.0 * f32::EPSILON as f64;
