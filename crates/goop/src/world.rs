@@ -409,8 +409,8 @@ impl World {
                 break;
             }
         }
-        let (before, state) = (&self.before, &mut self.state);
-        self.meetings.finish(&self.model, dt, before, state, &self.scratch, &mut self.outcomes);
+        let state = &mut self.state;
+        self.meetings.finish(&self.model, dt, state, &self.scratch, &mut self.outcomes);
         verdict
     }
 

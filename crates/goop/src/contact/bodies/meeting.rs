@@ -124,6 +124,16 @@ impl Meeting {
     }
 }
 
+impl Meeting {
+    /// How much nearer than the distance kept the two spots are (m). Where they are still on their own sides that is told by how far
+    /// apart they are: the normal is that of a moment within the step, and may lead past them.
+    pub(super) fn too_near(&self, state: &State) -> f64 {
+        let [a, b] = self.spots.each_ref().map(|s| s.of(&state.bodies[s.body as usize].positions));
+        let along = (a - b).dot(self.normal);
+        self.kept - if along > 0.0 { a.distance(b) } else { along }
+    }
+}
+
 /// The velocity over a step with which two spots part (m/s).
 pub(super) fn measured(spots: &[Spot; 2], dt: f64, before: &State, state: &State) -> DVec3 {
     let moved = |s: &Spot| {
@@ -131,4 +141,27 @@ pub(super) fn measured(spots: &[Spot; 2], dt: f64, before: &State, state: &State
         s.of(to) - s.of(from)
     };
     (moved(&spots[0]) - moved(&spots[1])) / dt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Axes, Body, Material, Model, Shape, World};
+
+    /// Catches spots that count as too near because they stand askew to the normal, and such as are not seen on the wrong side.
+    #[test]
+    fn spots_are_as_near_as_they_are() {
+        let body = Body::new("string", Shape::line(1.0, 2).unwrap(), Material::default(), Axes::SPRING);
+        let world = World::new(Model { bodies: vec![body], ..Model::default() });
+        let (mut state, key) = (world.state().clone(), Key { kind: 0, bodies: [0, 0], features: [0, 1] });
+        let mut near = |apart: DVec3| {
+            let positions = &mut state.bodies[0].positions;
+            (positions[0], positions[1]) = (DVec3::ONE + apart, DVec3::ONE);
+            let spots = [0, 1].map(|node| Spot::node(0, node));
+            Meeting::new(key, spots[0], spots[1], DVec3::Z, 0.0, 0.006).too_near(&state)
+        };
+        assert!((near(DVec3::new(0.0, 0.0, 0.004)) - 0.002).abs() < 1e-12);
+        assert!((near(DVec3::new(0.0, 0.008, 0.006)) + 0.004).abs() < 1e-12);
+        assert!((near(DVec3::new(0.0, 0.0, -0.001)) - 0.007).abs() < 1e-12);
+    }
 }

@@ -560,7 +560,6 @@ impl Meetings {
         &mut self,
         model: &Model,
         dt: f64,
-        before: &State,
         state: &mut State,
         scratch: &[Scratch],
         outcomes: &mut [Outcome],
@@ -604,8 +603,7 @@ impl Meetings {
                 state.meetings.push(Kept { key: meeting.key, force: meeting.impulse / dt, rebound: 0.0 });
                 continue;
             }
-            let u = measured(&meeting.spots, dt, before, state);
-            let near = -(meeting.gap + dt * u.dot(meeting.normal));
+            let near = meeting.too_near(state);
             let pressed = meeting.impulse.dot(meeting.normal) > 0.0;
             for spot in meeting.spots.iter().filter(|_| pressed) {
                 let row = &mut state.bodies[spot.body as usize].row;
