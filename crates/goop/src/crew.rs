@@ -28,6 +28,8 @@ struct Crew {
     /// What is left of every thread's share: number of the work, next piece and end.
     shares: Vec<Share>,
     work: Slot,
+    /// Shares are done from their ends.
+    last: AtomicBool,
     done: AtomicU32,
     panicked: AtomicBool,
     asleep: AtomicU32,
@@ -67,10 +69,16 @@ static CREW: OnceLock<Crew> = OnceLock::new();
 
 /// Does pieces `0..pieces` (at most 255), each once, on up to as many threads as the pool in use has.
 pub fn each(pieces: usize, work: &(dyn Fn(usize) + Sync)) {
+    each_from(pieces, false, work);
+}
+
+/// The same; every thread may begin with the last piece of its share: where pieces are gone through again and again, that one is
+/// still in its cache.
+pub fn each_from(pieces: usize, last: bool, work: &(dyn Fn(usize) + Sync)) {
     let threads = if pieces > 1 { rayon::current_num_threads().min(pieces).min(MOST) } else { 1 };
     let crew = CREW.get_or_init(Crew::new);
     if threads == 1 || pieces > 255 || crew.taken.swap(true, Ordering::Acquire) {
-        (0..pieces).for_each(work);
+        (0..pieces).for_each(|k| work(if last { pieces - 1 - k } else { k }));
         return;
     }
     crew.hire(threads - 1);
@@ -78,6 +86,7 @@ pub fn each(pieces: usize, work: &(dyn Fn(usize) + Sync)) {
     // done; no piece of this work can be taken after that.
     unsafe { *crew.work.0.get() = Some(std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static Work>(work)) };
     crew.done.store(0, Ordering::Relaxed);
+    crew.last.store(last, Ordering::Relaxed);
     let number = (crew.ticket.load(Ordering::Relaxed) >> 16).wrapping_add(1) & 0xffff_ffff_ffff;
     for (t, share) in crew.shares[..threads].iter().enumerate() {
         let [next, end] = [t, t + 1].map(|t| (t * pieces / threads) as u64);
@@ -110,6 +119,7 @@ impl Crew {
             ticket: AtomicU64::default(),
             shares: (0..MOST).map(|_| Share::default()).collect(),
             work: Slot(UnsafeCell::new(None)),
+            last: AtomicBool::default(),
             done: AtomicU32::default(),
             panicked: AtomicBool::default(),
             asleep: AtomicU32::default(),
@@ -166,14 +176,17 @@ impl Crew {
                 if left.number != number || left.next >= left.end {
                     break;
                 }
-                let taken = Left { next: left.next + 1, ..left }.bits();
-                if share.compare_exchange(bits, taken, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+                let (piece, rest) = match self.last.load(Ordering::Relaxed) {
+                    true => (left.end - 1, Left { end: left.end - 1, ..left }),
+                    false => (left.next, Left { next: left.next + 1, ..left }),
+                };
+                if share.compare_exchange(bits, rest.bits(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
                     continue;
                 }
                 // SAFETY: a piece of this work is ours and not done, so the slot holds this work and is not
                 // written until it is.
                 if let Some(work) = unsafe { *self.work.0.get() }
-                    && catch_unwind(AssertUnwindSafe(|| work(left.next as usize))).is_err()
+                    && catch_unwind(AssertUnwindSafe(|| work(piece as usize))).is_err()
                 {
                     self.panicked.store(true, Ordering::Relaxed);
                 }
@@ -202,7 +215,7 @@ mod tests {
                         for round in 0..2000 {
                             let pieces = 1 + round % 64;
                             let seen: Vec<AtomicUsize> = (0..pieces).map(|_| AtomicUsize::new(0)).collect();
-                            each(pieces, &|k| {
+                            each_from(pieces, round % 3 == 0, &|k| {
                                 each(2, &|_| _ = seen[k].fetch_add(1, Ordering::Relaxed));
                             });
                             assert!(seen.iter().all(|s| s.load(Ordering::Relaxed) == 2));

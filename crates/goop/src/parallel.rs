@@ -118,12 +118,21 @@ impl Runs {
 
 /// Does pieces of work, at most `MOST`, side by side, and adds up what they return, in their order.
 pub fn sum<const N: usize, const MOST: usize>(pieces: usize, work: impl Fn(usize) -> [f64; N] + Sync) -> [f64; N] {
+    sum_from::<N, MOST>(pieces, false, work)
+}
+
+/// The same; every thread may begin with the last of its share.
+pub fn sum_from<const N: usize, const MOST: usize>(
+    pieces: usize,
+    last: bool,
+    work: impl Fn(usize) -> [f64; N] + Sync,
+) -> [f64; N] {
     if pieces == 1 {
         return work(0);
     }
     let mut partial = [[0.0; N]; MOST];
     let slots = Disjoint::new(&mut partial);
-    crew::each(pieces, &|k| {
+    crew::each_from(pieces, last, &|k| {
         let value = work(k);
         // SAFETY: every piece writes its own slot only.
         unsafe { slots.slice(k..k + 1)[0] = value };

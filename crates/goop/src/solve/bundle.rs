@@ -106,6 +106,15 @@ pub(crate) struct Group {
     /// Ends of its loose slots across, which are as many slots, and of its fringe.
     pub across: Range<usize>,
     pub fringe: Range<usize>,
+    /// Its even slots lead less than so many bundles on, a power of two; none where others ask for any of its bundles.
+    pub reach: Option<usize>,
+}
+
+impl Group {
+    /// Which bits of a bundle's number tell it from all that even slots join it to.
+    pub fn ring(&self) -> usize {
+        self.reach.filter(|reach| *reach <= self.bundles.len()).map_or(usize::MAX, |reach| reach - 1)
+    }
 }
 
 /// A slot whose blocks lead from anywhere to anywhere: places of their rows and of their columns.
@@ -316,8 +325,18 @@ impl Pattern {
             }
         }
         let fringe = self.add_fringe(bundles, swept, around);
+        let furthest = self.groups[g]
+            .bundles
+            .clone()
+            .flat_map(|k| {
+                let row = &self.rows[k];
+                let first = row.target as usize + usize::from(row.across);
+                self.targets[first..first + usize::from(row.even)].iter().map(move |target| target.bundle() - k)
+            })
+            .max();
         let group = &mut self.groups[g];
         (group.slots, group.across, group.fringe) = (slots..self.sources.len(), ends, fringe);
+        group.reach = (g < self.pieces).then(|| (furthest.unwrap_or(0) + 1).next_power_of_two());
     }
 
     fn add_loose(&mut self, some: &[([u32; 2], u32)], spare: [u32; 2]) {

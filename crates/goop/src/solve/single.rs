@@ -28,7 +28,7 @@ mod roots;
 mod tests;
 mod turns;
 
-use super::bundle::{NONE, Pattern};
+use super::bundle::{Group, NONE, Pattern};
 use super::slots::Diagonal;
 use super::sweep::{Before, Blocks, Bundle, Corner, Dot, Full, Room, Single, Sweep, each};
 use super::{BlockMatrix, Refusal, Report, Settings, Start};
@@ -562,34 +562,35 @@ impl Scratch {
         let (pattern, sweep) = (&*pattern, Sweep::new(pattern, values, scales));
         let mut iterations = 0;
         while run.rr > aim && run.rr.is_finite() && iterations < most {
-            let [rr] = {
+            let (rr, [pq, qq]) = {
                 let (x, p, t) = (Disjoint::new(solution), Disjoint::new(direction), Disjoint::new(swept));
-                let (r, q) = (Disjoint::new(residual), &*image);
+                let (r, q) = (Disjoint::new(residual), Disjoint::new(image));
                 let Run { alpha, beta, gamma, .. } = *run;
-                pattern.backward(&mut rooms, |group, before, room| {
+                let back = |group: &Group, before: Option<Before>, room: Room| {
                     let bundles = &group.bundles;
                     // SAFETY: groups are disjoint, here and below.
                     let (x, p, t) =
                         unsafe { (x.slice(bundles.clone()), p.slice(bundles.clone()), t.slice(bundles.clone())) };
                     // SAFETY: as above.
-                    let (r, q) = (unsafe { r.slice(bundles.clone()) }, &q[bundles.clone()]);
+                    let (r, q) = unsafe { (r.slice(bundles.clone()), &*q.slice(bundles.clone())) };
                     let mut turn = Turn { r, q, x, p, t, alpha, beta, gamma, rr: Dot::default() };
                     sweep.backward(group, before, room, &mut turn);
-                    [turn.rr.total()]
-                })
-            };
-            (run.rr, run.gamma, run.alpha) = (rr, 0.0, 0.0);
-            let [pq, qq] = {
-                let (q, t, p) = (Disjoint::new(image), &*swept, &*direction);
-                pattern.forward(&mut rooms, |group, before, room| {
-                    let (t, p) = (&t[group.bundles.clone()], &p[group.bundles.clone()]);
+                    turn.rr.total()
+                };
+                let forth = |group: &Group, before: Option<Before>, room: Room| {
+                    let bundles = &group.bundles;
                     // SAFETY: as above.
-                    let q = unsafe { q.slice(group.bundles.clone()) };
+                    let (t, p) = unsafe { (&*t.slice(bundles.clone()), &*p.slice(bundles.clone())) };
+                    // SAFETY: as above.
+                    let q = unsafe { q.slice(bundles.clone()) };
                     let mut turn = Return { t, p, q, pq: Dot::default(), qq: Dot::default() };
                     sweep.forward(group, before, room, &mut turn);
                     [turn.pq.total(), turn.qq.total()]
-                })
+                };
+                // The piece that was the last is the first: it is still near.
+                pattern.back_and_forth(&mut rooms, iterations % 2 == 1, back, forth)
             };
+            (run.rr, run.gamma, run.alpha) = (rr, 0.0, 0.0);
             if pq <= 0.0 || !pq.is_finite() || !rr.is_finite() {
                 break;
             }

@@ -232,7 +232,8 @@ pub(super) fn restored<S: Sixteen>(Corner([a, b, c, d, e, f]): &Corner, [x, y, z
     [x, y, z]
 }
 
-/// Room for sweeps over a group. Sums are zero between sweeps.
+/// Room for sweeps over a group. Sums are zero between sweeps. What a piece keeps for even slots goes round in the first places, as
+/// far as those lead, and so stays in the nearest caches.
 pub(super) struct Room<'a> {
     /// What even slots have given to bundles to come, in a forward sweep.
     pub even: &'a mut [Bundle],
@@ -241,6 +242,14 @@ pub(super) struct Room<'a> {
     /// What bundles have become, as even slots see it, and as loose ones do.
     pub found: &'a mut [Bundle],
     pub singles: &'a mut [Single],
+}
+
+impl Room<'_> {
+    /// The same room for the first of two sweeps.
+    pub(super) fn again(&mut self) -> Room<'_> {
+        let Room { even, loose, found, singles } = self;
+        Room { even, loose, found, singles }
+    }
 }
 
 /// What the bundles of groups swept before became: as even slots see it, and loose ones.
@@ -475,7 +484,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
         check(&group.bundles, [even, found], [loose, singles]);
         self.check_before(before);
         let zero = [S::single(0.0), S::single(0.0), S::single(0.0)];
-        let (first, places) = (group.bundles.start, WIDEST * group.bundles.start);
+        let (first, places, ring) = (group.bundles.start, WIDEST * group.bundles.start, group.ring());
         if let Some(before) = before {
             // SAFETY: checked above.
             unsafe { self.come_in::<S>(group, before, loose) };
@@ -496,8 +505,8 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                     S::add(given, columns, places, loose);
                 }
             }
-            let mut sum = load(&even[here]);
-            store(zero, &mut even[here]);
+            let mut sum = load(&even[here & ring]);
+            store(zero, &mut even[here & ring]);
             if row.ends || row.apart {
                 sum = plus(sum, given::<S>(loose, here));
             }
@@ -524,7 +533,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                 // SAFETY: as above, to bundles of the group.
                 let (slot, to, on) = unsafe {
                     let target = self.target(row, across + s);
-                    let to = even.get_unchecked_mut(target.bundle().wrapping_sub(first));
+                    let to = even.get_unchecked_mut(target.bundle().wrapping_sub(first) & ring);
                     (self.slot(row, slots + s), to, target.on())
                 };
                 store(plus(load(to), turned(slot.add_mirrored::<S>(own, zero), on)), to);
@@ -538,7 +547,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
         check(&group.bundles, [found], [loose, singles]);
         self.check_before(before);
         let zero = [S::single(0.0), S::single(0.0), S::single(0.0)];
-        let (first, places) = (group.bundles.start, WIDEST * group.bundles.start);
+        let (first, places, ring) = (group.bundles.start, WIDEST * group.bundles.start, group.ring());
         if let Some(before) = before {
             // SAFETY: checked above.
             unsafe { self.come_in::<S>(group, before, loose) };
@@ -564,7 +573,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                 // SAFETY: slots of a row are there, and lead to bundles of the group.
                 let (slot, from, on) = unsafe {
                     let target = self.target(row, across + s);
-                    let from = found.get_unchecked(target.bundle().wrapping_sub(first));
+                    let from = found.get_unchecked(target.bundle().wrapping_sub(first) & ring);
                     (self.slot(row, slots + s), from, target.on())
                 };
                 let from = load::<S>(from);
@@ -575,7 +584,7 @@ impl<'a, B: Blocks> Sweep<'a, B> {
                 sum = unsafe { self.slot(row, slots) }.add(last, sum);
             }
             let own = widened(scale, turn.value::<S>(here, narrowed(scale, sum)));
-            store(own, &mut found[here]);
+            store(own, &mut found[here & ring]);
             last = own;
             if row.ends || row.apart {
                 S::separate(own, &mut singles.as_chunks_mut().0[here]);

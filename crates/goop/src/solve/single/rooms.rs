@@ -3,7 +3,7 @@
 use super::super::bundle::{Group, MOST_GROUPS, Pattern};
 use super::super::sweep::{Before, Blocks, Bundle, Room, Single};
 use crate::lanes::sixteen::WIDEST;
-use crate::parallel::{Disjoint, sum};
+use crate::parallel::{Disjoint, sum, sum_from};
 
 impl Pattern {
     /// Does something to every group, side by side.
@@ -36,22 +36,34 @@ impl Pattern {
         total
     }
 
-    /// Sweeps what lies between pieces, then those.
-    pub(super) fn backward<const N: usize>(
+    /// Sweeps back and forth: what lies between pieces, then every piece both ways while it is near, and what lies between them
+    /// again. Adds up what is returned of the way back, and of the way forth. Threads may begin with the last of their pieces.
+    pub(super) fn back_and_forth(
         &self,
         rooms: &mut Rooms,
-        work: impl Fn(&Group, Option<Before>, Room) -> [f64; N] + Sync,
-    ) -> [f64; N] {
+        last: bool,
+        back: impl Fn(&Group, Option<Before>, Room) -> f64 + Sync,
+        forth: impl Fn(&Group, Option<Before>, Room) -> [f64; 2] + Sync,
+    ) -> (f64, [f64; 2]) {
         let (pieces, between) = self.groups.split_at(self.pieces);
-        let [mut then, mut first] = rooms.split(self.between.start);
+        let start = self.between.start;
+        let [mut inside, mut outside] = rooms.split(start);
+        let mut both = |before| {
+            let [went, a, b] = inside.sum_from(0, pieces, last, |group, mut room| {
+                let went = back(group, before, room.again());
+                let [a, b] = forth(group, None, room);
+                [went, a, b]
+            });
+            (went, [a, b])
+        };
         if between.is_empty() {
-            return then.sum(0, pieces, |group, room| work(group, None, room));
+            return both(None);
         }
-        let mut total = first.sum(self.between.start, between, |group, room| work(group, None, room));
-        let before = Some(first.before(self.between.start));
-        let more = then.sum(0, pieces, |group, room| work(group, before, room));
-        (0..N).for_each(|k| total[k] += more[k]);
-        total
+        let [first] = outside.sum(start, between, |group, room| [back(group, None, room)]);
+        let (went, came) = both(Some(outside.before(start)));
+        let before = Some(inside.before(0));
+        let then = outside.sum(start, between, |group, room| forth(group, before, room));
+        (first + went, [came[0] + then[0], came[1] + then[1]])
     }
 }
 
@@ -89,9 +101,20 @@ impl<'a> Rooms<'a> {
         groups: &[Group],
         work: impl Fn(&Group, Room) -> [f64; N] + Sync,
     ) -> [f64; N] {
+        self.sum_from(first, groups, false, work)
+    }
+
+    /// The same; every thread may begin with the last of its groups.
+    fn sum_from<const N: usize>(
+        &mut self,
+        first: usize,
+        groups: &[Group],
+        last: bool,
+        work: impl Fn(&Group, Room) -> [f64; N] + Sync,
+    ) -> [f64; N] {
         let (even, loose) = (Disjoint::new(self.even), Disjoint::new(self.loose));
         let (found, singles) = (Disjoint::new(self.found), Disjoint::new(self.singles));
-        sum::<N, MOST_GROUPS>(groups.len(), |g| {
+        sum_from::<N, MOST_GROUPS>(groups.len(), last, |g| {
             let bundles = groups[g].bundles.start - first..groups[g].bundles.end - first;
             let places = WIDEST * bundles.start..WIDEST * bundles.end;
             // SAFETY: groups are disjoint.
