@@ -24,10 +24,11 @@ const SHEETS: [usize; 3] = [100, 316, 1000];
 const MODELS: [(&str, &str, usize); 2] = [("springs", "implicit", 16), ("elements", "jelly", 36)];
 /// Turns of a step and of going through the bytes, each after one that is not timed.
 const TURNS: usize = 7;
-/// Vectors of an iteration by node: r, p, x, t, S t and S back, t, p, q, sums and S forth, r and q at the end (bytes).
-const VECTORS: usize = 240;
-/// Those of them that are written.
-const WRITTEN: usize = 96;
+/// Vectors of an iteration by node: x, r, p, t, q and S back, p, t, q and S forth (bytes). What a bundle gives to later ones goes
+/// round in the nearest caches.
+const VECTORS: usize = 192;
+/// Those of them that are written: x, r, p and t back, q forth.
+const WRITTEN: usize = 60;
 /// So many bytes are gone through at a time at least: waking threads is not to count.
 const MUCH: usize = 64 << 20;
 /// A line of memory (bytes).

@@ -37,6 +37,7 @@ mod sweep;
 pub use block::BlockMatrix;
 pub use by_parts::ByParts;
 pub use condition::{condition, condition_of_blocks};
+pub use panels::{Substitution, solve_together};
 pub use profile::ProfileCholesky;
 pub use scalar::Scalar;
 pub use sor::Sor;
@@ -214,6 +215,11 @@ pub trait LinearSolver: std::fmt::Debug + Send + Sync {
     /// Replaces so many right sides, one after the other in `right`, by their solutions. The
     /// matrix is the one last prepared for; if that failed, `right` is left alone.
     fn solve(&mut self, matrix: &SparseMatrix, right: &mut [f64], columns: usize) -> Report;
+
+    /// A solve that does not look at the residual, to be done beside others by [`solve_together`]; none where there is no such.
+    fn lend<'a>(&'a mut self, _right: &'a mut [f64], _columns: usize) -> Option<Substitution<'a>> {
+        None
+    }
 
     /// Another of the same kind and settings, not prepared, that shares what is known of the structure:
     /// for the same matrix with other values.

@@ -6,7 +6,7 @@
 //! ```
 //! The order and the structure of L are found once; values and work space are reused.
 
-use super::panels::{Panels, Supernode};
+use super::panels::{Panels, Substitution, Supernode, TOGETHER};
 use super::refinement::Refinement;
 use super::{LARGEST_FACTOR, LinearSolver, Refusal, Report, Settings};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
@@ -184,6 +184,11 @@ impl SparseCholesky {
         Self { plain: true, ..Self::default() }
     }
 
+    #[cfg(test)]
+    pub(super) fn panels(&self) -> &Panels {
+        &self.panels
+    }
+
     fn analyse(&mut self, matrix: &SparseMatrix) {
         let n = matrix.size;
         let structure = SymbolicSparseColMatRef::new_checked(n, n, &matrix.column_start, None, &matrix.rows);
@@ -302,6 +307,11 @@ impl LinearSolver for SparseCholesky {
             true => panels.solve(x, columns),
             false => substitute(symbolic, factor, stack, x, columns),
         })
+    }
+
+    fn lend<'a>(&'a mut self, right: &'a mut [f64], columns: usize) -> Option<Substitution<'a>> {
+        let ready = self.refusal.is_none() && self.panels.is_ready() && self.refinement.tolerance.is_infinite();
+        (ready && (1..=TOGETHER).contains(&columns)).then(|| self.panels.lend(right, columns))
     }
 
     fn sibling(&self) -> Box<dyn LinearSolver> {

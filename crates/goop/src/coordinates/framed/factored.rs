@@ -17,7 +17,7 @@ use crate::elastic::Linear;
 use crate::elastic::linear::Group;
 use crate::model::Terms;
 use crate::parallel::Disjoint;
-use crate::solve::{LinearSolver, Report, Settings, SparseMatrix};
+use crate::solve::{LinearSolver, Report, Settings, SparseMatrix, solve_together};
 use glam::{DMat3, DVec3};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -233,6 +233,9 @@ impl Factored {
     /// Replaces a right side, by planes, by A⁻¹ of it; groups side by side.
     pub fn solve(&mut self, right: &mut [f64]) -> Report {
         let (n, count) = (self.n, self.solvers.len());
+        if n >= ALONE && self.substitute(right) {
+            return Report { converged: true, direct: true, ..Report::default() };
+        }
         let mut reports = [Report::default(); 3];
         let (parts, planes) = (Disjoint::new(&mut self.solvers), Disjoint::new(right));
         let slots = Disjoint::new(&mut reports);
@@ -250,6 +253,23 @@ impl Factored {
         }
         let total = reports[..count].iter().fold(None, |total, report| Some(report.after(total)));
         total.unwrap_or(Report { converged: true, ..Report::default() })
+    }
+
+    /// The same where every group has a factor whose word is taken for it; whether it has.
+    fn substitute(&mut self, right: &mut [f64]) -> bool {
+        let (n, mut lent, mut rest, mut at) = (self.n, [const { None }; 3], right, 0);
+        for (part, lent) in self.solvers.iter_mut().zip(&mut lent) {
+            let size = part.matrix.size * part.columns;
+            let Some(gap) = (part.plane * n).checked_sub(at) else { return false };
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(gap).1.split_at_mut(size);
+            *lent = part.solver.lend(own, part.columns);
+            if lent.is_none() {
+                return false;
+            }
+            (rest, at) = (after, part.plane * n + size);
+        }
+        solve_together(&lent);
+        true
     }
 
     /// The same where δ of held nodes is known.
