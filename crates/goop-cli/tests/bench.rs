@@ -54,3 +54,20 @@ fn the_cube_is_measured_by_three_models() {
     let each = implicit["ns_per_node_and_iteration"].as_f64().unwrap();
     assert!(each > 0.0 && each * implicit["iterations_per_step"].as_f64().unwrap() <= step, "{implicit}");
 }
+
+/// Catches a workload that says nothing of its quality, its cost or its memory.
+#[test]
+fn every_workload_has_its_figures() {
+    for args in [
+        &["w1", "--n", "6", "--quick"][..],
+        &["w2", "--n", "4", "--quick"],
+        &["w3", "--n", "6", "--quick"],
+        &["pile", "--n", "3"],
+        &["hybrid", "--n", "12"],
+    ] {
+        let out = bench(args);
+        assert!(out["quality"].as_object().is_some_and(|quality| !quality.is_empty()), "{args:?}");
+        assert!(out["cpu_per_second"].as_f64().is_some() && out["wall_per_second"].as_f64().is_some(), "{args:?}");
+        assert!(out["rows"][0]["ms"].is_object() && out["rows"][0].get("bytes_per_node").is_some(), "{args:?}");
+    }
+}

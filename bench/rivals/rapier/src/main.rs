@@ -21,19 +21,27 @@ fn processor_seconds() -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
+/// A number given on the command line.
+fn number(word: &str, what: &str) -> usize {
+    word.parse().unwrap_or_else(|_| {
+        eprintln!("'{word}' is no number of {what}: give a whole one");
+        std::process::exit(2)
+    })
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().collect();
     if words.len() < 4 {
         eprintln!("usage: rapier-rival w1|w2|w3 NODES SUBSTEPS|fem|constraints");
         std::process::exit(2);
     }
-    let (work, n, how) = (words[1].as_str(), words[2].parse::<usize>().expect("nodes along a side"), words[3].as_str());
+    let (work, n, how) = (words[1].as_str(), number(&words[2], "nodes along a side"), words[3].as_str());
     let mut world = PhysicsWorld::new();
     world.integration_parameters.dt = 1.0 / FPS as f32;
     let seconds = if work == "w2" { 1 } else { 2 };
     let mut body = if work == "w2" { block(n, how) } else { cloth(work, n) };
     if work != "w2" {
-        world.integration_parameters.num_solver_iterations = how.parse().expect("substeps");
+        world.integration_parameters.num_solver_iterations = number(how, "substeps");
         body = body.solver(SoftBodySolver::Constraints);
     }
     if work == "w3" {

@@ -129,6 +129,7 @@ fn measure(side: usize, quiet: bool) -> Result<Value> {
         Ok(())
     })?;
     drop(factors);
+    let before = clock::resident();
     let mut world = world(body);
     let whole = time(|| {
         world.step()?;
@@ -148,6 +149,7 @@ fn measure(side: usize, quiet: bool) -> Result<Value> {
     }
     let mut object = cost.json();
     object["nodes"] = n.into();
+    object["bytes_per_node"] = before.zip(clock::resident()).map(|(a, b)| (b - a).max(0.0) / n as f64).into();
     object["factor_entries"] = entries.into();
     object["prepare_seconds"] = prepare.into();
     object["bare_ms"] = (1e3 * bare[0]).into();

@@ -28,7 +28,9 @@ pub fn run(args: &Bench) -> Result<End> {
         );
     }
     let mut rows: Vec<Value> = Vec::new();
-    let mut show = |name: String, world: &mut World, seconds: f64, limit: f64| -> Result<()> {
+    let mut show = |name: String, make: &mut dyn FnMut() -> Result<World>, seconds: f64, limit: f64| -> Result<()> {
+        let before = clock::resident();
+        let world = &mut make()?;
         let nodes: usize = world.model().bodies.iter().map(Body::len).sum();
         let mut contacts = 0;
         let steps = (seconds / DT * 64.0) as usize;
@@ -63,28 +65,37 @@ pub fn run(args: &Bench) -> Result<End> {
         row["worst_penetration"] = deepest.into();
         row["passed_through"] = passed.into();
         row["simulated"] = world.time().into();
+        row["bytes_per_node"] = before.zip(clock::resident()).map(|(a, b)| (b - a).max(0.0) / nodes as f64).into();
         rows.push(row);
         Ok(())
     };
     let cloth = args.workload == Workload::Cloth;
     for count in args.n.map_or(CUBES.to_vec(), |n| vec![n]).into_iter().filter(|_| !cloth) {
-        show(format!("{count} jelly cubes"), &mut pile(count)?, 1.0, 300.0)?;
+        show(format!("{count} jelly cubes"), &mut || pile(count), 1.0, 300.0)?;
     }
     if cloth || args.n.is_none() {
         let side = args.n.filter(|_| cloth).unwrap_or(CLOTH);
-        show(format!("{side} x {side} cloth"), &mut folding(side)?, 1.5, 300.0)?;
+        show(format!("{side} x {side} cloth"), &mut || folding(side), 1.5, 300.0)?;
     }
     if !cloth && args.n.is_none() {
-        let loaded = crate::open::load("kitchen", &[]).map_err(|faults| anyhow!("{faults}"))?;
-        let built = loaded.build().map_err(|faults| anyhow!("{faults}"))?;
-        show("kitchen".to_owned(), &mut World::new(built.model), 18.0, 60.0)?;
+        let mut kitchen = || {
+            let loaded = crate::open::load("kitchen", &[]).map_err(|faults| anyhow!("{faults}"))?;
+            Ok(World::new(loaded.build().map_err(|faults| anyhow!("{faults}"))?.model))
+        };
+        show("kitchen".to_owned(), &mut kitchen, 18.0, 60.0)?;
     }
     if args.json {
         let find =
             |name: &str, key: &str| rows.iter().find(|r| r["name"] == name).map_or(Value::Null, |r| r[key].clone());
         let first = rows.first().map_or("", |r| r["name"].as_str().unwrap_or(""));
         let main = if args.n.is_none() && !cloth { "50 jelly cubes" } else { first };
+        let all = |key: &str| rows.iter().map(|row| row[key].clone()).collect::<Vec<_>>();
         let object = json!({
+            "quality": {
+                "worst_penetration": all("worst_penetration"), "passed_through": all("passed_through"), "refused": all("refused"),
+                "worst_residual": all("worst_residual"),
+            },
+            "bytes_per_node": find(main, "bytes_per_node"),
             "workload": if cloth { "cloth" } else { "pile" }, "dt": DT, "threads": rayon::current_num_threads(), "load": clock::load(),
             "wall_per_second": find(main, "wall_per_second"),
             "cpu_per_second": find(main, "cpu_per_second"),

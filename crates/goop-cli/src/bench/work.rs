@@ -110,6 +110,10 @@ pub(super) fn open_work(name: &str, n: usize, dt: Option<f64>, fine: bool, more:
     if name == "w1" {
         sets.push(format!("body.sheet.pin.0.at={{ index = [0, {}] }}", n - 1));
     }
+    if name == "w3" {
+        // A coarse sheet may have no node where the scene looks for its middle.
+        sets.push(format!("probe.0.at={{ index = [{}] }}", n / 2 * n + n / 2));
+    }
     if let Some(dt) = dt {
         sets.push(format!("step.dt={dt:?}"));
     }

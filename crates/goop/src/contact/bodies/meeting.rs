@@ -122,9 +122,7 @@ impl Meeting {
             -self.gap * (PART / dt).min(RATE)
         }
     }
-}
 
-impl Meeting {
     /// How much nearer than the distance kept the two spots are (m). Where they are still on their own sides that is told by how far
     /// apart they are: the normal is that of a moment within the step, and may lead past them.
     pub(super) fn too_near(&self, state: &State) -> f64 {

@@ -9,13 +9,14 @@ use std::collections::BinaryHeap;
 /// Numbers of a factor to a piece at least, and pieces at most.
 const PIECE: usize = 150_000;
 const MOST: usize = 8;
-/// The largest branch is cut open while it is more than this share of a piece. With less, pieces would be more even, and the top half of the factor.
+/// The largest branch is cut open while it is more than this share of a piece. With less, pieces would be more even, and the top
+/// half of the factor.
 const EVEN: f64 = 1.0;
 /// A top of a larger share of the factor is not worth it.
 const MOST_TOP: f64 = 0.4;
 
-/// The number of the top among the pieces of [`Branches::piece_of`].
-pub(super) const TOP: u32 = u32::MAX;
+/// In the place of the number of a piece: of none, but of the top.
+const TOP: u32 = u32::MAX;
 
 /// Pieces of a factor.
 pub(super) struct Branches {
